@@ -1,0 +1,345 @@
+"""The case: what a user asks for. Names are the contract of the case file."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
+
+from gpunet.models.base import Strict
+from gpunet.models.parts import Protocol
+
+MAX_SERVERS = 1_000_000
+Pattern = Annotated[str, Field(min_length=1)]
+
+
+class FabricName(StrEnum):
+    """The four networks of a cluster."""
+
+    BACKEND = "backend"
+    STORAGE = "storage"
+    FRONTEND = "frontend"
+    OOB = "oob"
+
+
+class Topology(StrEnum):
+    """How endpoints are spread over leaves."""
+
+    RAIL_OPTIMIZED = "rail-optimized"
+    LEAF_SPINE = "leaf-spine"
+
+
+class Striping(StrEnum):
+    """``strict``: equal multiplicity to every spine. ``ports``: count ports only, not proven non-blocking."""
+
+    STRICT = "strict"
+    PORTS = "ports"
+
+
+class StorageMode(StrEnum):
+    """Where storage traffic runs."""
+
+    SEPARATE = "separate"
+    CONVERGED = "converged"
+    AUTO = "auto"
+    NONE = "none"
+
+
+class Placement(StrEnum):
+    """Where leaves stand."""
+
+    TOP_OF_RACK = "top-of-rack"
+    ROW_END = "row-end"
+    ROW_MIDDLE = "row-middle"
+    NETWORK_ROW = "network-row"
+
+
+class Objective(StrEnum):
+    """What is minimised."""
+
+    COST = "cost"
+    POWER = "power"
+    TCO = "tco"
+
+
+class PartFilter(Strict):
+    """Which parts may be used. ``allow`` narrows only the kinds of part it names."""
+
+    allow: tuple[Pattern, ...] = ()
+    """Part ids, ``vendor:*`` (``nvidia:*``) or ``kind:*`` (``switch:*``)."""
+    deny: tuple[Pattern, ...] = ()
+    """Part ids, ``vendor:*`` or ``kind:*`` that must not be used."""
+
+
+class Cluster(Strict):
+    """The machines to connect."""
+
+    gpus: PositiveInt | None = None
+    """GPUs; rounded up to whole servers. Give this or ``servers``."""
+    servers: PositiveInt | None = None
+    """Servers. Give this or ``gpus``."""
+    server: str
+    """Server model, a catalogue id."""
+    growth: float = Field(default=0.0, ge=0, le=100)
+    """Share of servers added later that ports and bandwidth must already serve; 0.20 is 20 %."""
+    reserved_ports: dict[FabricName, NonNegativeInt] = Field(default_factory=dict)
+    """Endpoints that are not servers (fabric managers, gateways), per fabric, at the endpoint speed."""
+    nics: dict[FabricName, str] = Field(default_factory=dict)
+    """NIC model per fabric, where the server lets the buyer choose; a catalogue id."""
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Cluster:
+        if (self.gpus is None) == (self.servers is None):
+            raise ValueError("give exactly one of gpus and servers")
+        if self.servers is not None and self.servers > MAX_SERVERS:
+            raise ValueError(f"servers must be at most {MAX_SERVERS:,}")
+        if self.gpus is not None and self.gpus > 8 * MAX_SERVERS:
+            raise ValueError(f"gpus must be at most {8 * MAX_SERVERS:,}")
+        return self
+
+
+class FabricBase(Strict):
+    """What every fabric has."""
+
+    protocols: tuple[Protocol, ...] = Field(default=(Protocol.INFINIBAND, Protocol.ETHERNET), min_length=1)
+    """Protocols allowed; the program picks one."""
+    oversubscription: float = Field(default=1.0, ge=1.0)
+    """Largest downlink : uplink bandwidth allowed at each tier; 1 is non-blocking."""
+    striping: Striping = Striping.STRICT
+    """``strict``, or ``ports`` to reproduce tables that only count ports."""
+    max_tiers: int = Field(default=3, ge=1, le=3)
+    """Most switch tiers allowed."""
+    latency_ns: PositiveFloat | None = None
+    """Longest switch-to-switch path allowed: switch latencies and fibre, ns."""
+    max_hops: PositiveInt | None = None
+    """Most switches on the longest path."""
+    min_leaves: PositiveInt = 1
+    """Fewest leaves, for redundancy."""
+    min_spines: PositiveInt = 1
+    """Fewest spines where there is a spine tier, for redundancy."""
+    min_cores: PositiveInt = 1
+    """Fewest cores where there is a core tier, for redundancy."""
+    parts: PartFilter = PartFilter()
+    """Narrows the parts for this fabric alone."""
+
+
+class Backend(FabricBase):
+    """GPU to GPU."""
+
+    topologies: tuple[Topology, ...] = Field(default=(Topology.RAIL_OPTIMIZED, Topology.LEAF_SPINE), min_length=1)
+    """Topologies allowed; the program picks one."""
+    speed_gbps: PositiveFloat | None = None
+    """Speed of an endpoint, Gb/s; the server's NIC speed when empty."""
+
+
+class Storage(FabricBase):
+    """GPU servers to storage servers."""
+
+    mode: StorageMode = StorageMode.SEPARATE
+    """``separate``, ``converged`` (on the backend's switches), ``auto`` or ``none``."""
+    storage_servers: NonNegativeInt | None = None
+    """Storage servers; one per eight GPU servers when empty."""
+    storage_server_gbps: PositiveFloat = 400
+    """Bandwidth of one storage server, Gb/s."""
+    storage_server_nic: str | None = None
+    """NIC of a storage server, a catalogue id; one of that speed when empty."""
+    storage_server_units: PositiveInt = 2
+    """Height of a storage server, rack units."""
+    storage_server_w: NonNegativeFloat = 1200
+    """Largest draw of a storage server, W."""
+    server_gbps: PositiveFloat | None = None
+    """Storage bandwidth of one GPU server, Gb/s; all its storage NICs when empty."""
+
+
+class Frontend(FabricBase):
+    """In-band network of the servers."""
+
+    protocols: tuple[Protocol, ...] = Field(default=(Protocol.ETHERNET,), min_length=1)
+    """Protocols allowed."""
+    oversubscription: float = Field(default=4.0, ge=1.0)
+    """Largest downlink : uplink bandwidth allowed at each tier."""
+    server_gbps: PositiveFloat = 100
+    """In-band bandwidth of one GPU server, Gb/s."""
+
+
+class Oob(FabricBase):
+    """Management: one 1G port per server BMC, per switch and per PDU."""
+
+    protocols: tuple[Protocol, ...] = Field(default=(Protocol.ETHERNET,), min_length=1)
+    """Protocols allowed."""
+    oversubscription: float = Field(default=48.0, ge=1.0)
+    """Largest downlink : uplink bandwidth allowed."""
+    pdus_per_rack: NonNegativeInt = 2
+    """Power distribution units with a management port in every rack."""
+
+
+class Fabrics(Strict):
+    """The fabrics wanted. Left out entirely: all four. Given: just the ones named."""
+
+    backend: Backend | None = None
+    """GPU to GPU."""
+    storage: Storage | None = None
+    """GPU servers to storage."""
+    frontend: Frontend | None = None
+    """In-band."""
+    oob: Oob | None = None
+    """Management."""
+
+    @field_validator("backend", "storage", "frontend", "oob", mode="before")
+    @classmethod
+    def _bare_name_means_defaults(cls, value: object) -> object:
+        return {} if value is None else value
+
+    @staticmethod
+    def all_defaults() -> Fabrics:
+        """The four fabrics with their defaults."""
+        return Fabrics(backend=Backend(), storage=Storage(), frontend=Frontend(), oob=Oob())
+
+
+class Rack(Strict):
+    """One rack."""
+
+    units: PositiveInt = 48
+    """Height, rack units."""
+    power_kw: PositiveFloat = 44
+    """Power, kW."""
+    cooling_kw: PositiveFloat | None = None
+    """Heat that can be removed, kW; as much as the power when empty."""
+
+
+class Site(Strict):
+    """The room."""
+
+    rows: PositiveInt | None = None
+    """Rows of server racks; as many as needed for a square room when empty."""
+    racks_per_row: PositiveInt | None = None
+    """Server racks in a row; as many as needed for a square room when empty."""
+    rack: Rack = Rack()
+    """Every rack."""
+    servers_per_rack: PositiveInt | None = None
+    """As many as units, power and cooling allow when empty."""
+    rack_pitch_m: PositiveFloat = 0.6
+    """Width of a rack, m."""
+    row_pitch_m: PositiveFloat = 3.0
+    """Distance between rows with their aisle, m."""
+    tray_rise_m: NonNegativeFloat = 2.5
+    """Way from a port up to the tray, at each end, m."""
+    slack_m: NonNegativeFloat = 1.0
+    """Spare length per link, m."""
+    switch_placement: Placement = Placement.ROW_END
+    """Where leaves stand."""
+    network_racks_per_row: PositiveInt | None = None
+    """Rack places kept for leaves in each row; sized to the endpoints of the row when empty."""
+    network_racks_central: PositiveInt | None = None
+    """Rack places kept for spines, cores and shared switches; sized to the cluster when empty."""
+    power_kw: PositiveFloat | None = None
+    """Power of the whole site, servers included, kW."""
+    fibre: tuple[Literal["OM3", "OM4", "OM5", "OS2"], ...] = Field(default=("OM4", "OS2"), min_length=1)
+    """Fibre grades allowed."""
+
+
+class Tco(Strict):
+    """What running the network costs."""
+
+    years: PositiveFloat = 4
+    """Years counted."""
+    usd_per_kwh: NonNegativeFloat = 0.09
+    """Price of energy, USD per kWh."""
+    pue: float = Field(default=1.3, ge=1.0)
+    """Site energy : IT energy."""
+    support_rate: NonNegativeFloat = 0.05
+    """Yearly support as a share of the switch price."""
+
+
+class Limits(Strict):
+    """Ceilings on the whole network."""
+
+    cost_usd: PositiveFloat | None = None
+    """Most the network may cost, USD."""
+    power_kw: PositiveFloat | None = None
+    """Most the network may draw, servers not counted, kW."""
+    racks: PositiveInt | None = None
+    """Most network racks, by units and power of what stands in them."""
+    lead_time_weeks: PositiveFloat | None = None
+    """Longest delivery time of a part, weeks."""
+    vendors: PositiveInt | None = None
+    """Most vendors."""
+    skus: PositiveInt | None = None
+    """Most distinct parts; every stock length counts."""
+
+
+class Prices(Strict):
+    """Which prices to use."""
+
+    basis: Literal["low", "mid", "high"] = "mid"
+    """End of the price band."""
+    overrides_usd: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    """Quoted unit price by part id, USD; discounts do not apply to it."""
+    discounts: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
+    """Discount by vendor: 0.12 is 12 %."""
+
+
+class Owned(Strict):
+    """Parts already in the house. They cost nothing and still draw watts."""
+
+    part: str
+    """Catalogue id."""
+    quantity: PositiveInt
+    """How many."""
+
+
+class Performance(Strict):
+    """All-reduce efficiency by protocol, used by comparison, never by feasibility."""
+
+    infiniband: float = Field(default=1.0, gt=0, le=1)
+    """Share of the link bandwidth that collectives reach."""
+    ethernet: float = Field(default=0.93, gt=0, le=1)
+    """Share of the link bandwidth that collectives reach."""
+
+
+class Case(Strict):
+    """The user's problem, one YAML file."""
+
+    name: str = ""
+    """Name of the case; the file name without its ending when empty."""
+    cluster: Cluster
+    """The machines to connect."""
+    fabrics: Fabrics = Fabrics.all_defaults()
+    """The fabrics wanted; all four when left out."""
+    site: Site = Site()
+    """The room."""
+    objective: Objective | tuple[Objective, ...] = Objective.COST
+    """``cost``, ``power``, ``tco``, or a list for lexicographic order."""
+    tco: Tco = Tco()
+    """What running the network costs."""
+    limits: Limits = Limits()
+    """Ceilings."""
+    parts: PartFilter = PartFilter()
+    """Which parts may be used."""
+    prices: Prices = Prices()
+    """Which prices to use."""
+    owned: tuple[Owned, ...] = ()
+    """Parts already in the house."""
+    performance: Performance = Performance()
+    """All-reduce efficiency by protocol."""
+
+    @field_validator("objective")
+    @classmethod
+    def _objectives_differ(cls, value: Objective | tuple[Objective, ...]) -> object:
+        if isinstance(value, tuple) and (not value or len(set(value)) != len(value)):
+            raise ValueError("name at least one objective, each at most once")
+        return value
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """The objectives in order of rank."""
+        return self.objective if isinstance(self.objective, tuple) else (self.objective,)

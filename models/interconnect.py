@@ -70,6 +70,9 @@ class Interconnect:
     """Longest routed length this pair of modules or this cable covers, m."""
     reason: str
     """One line for people: reach, rate and watts, and which limit decides."""
+    legs: int = 1
+    """Far ends of one medium: 1 for a jumper or a straight cable (whose links then all join the same two cages),
+    N for a splitter, whose head ``head_at_a`` places and whose legs go to N ports of the other side."""
 
 
 @dataclass(frozen=True, slots=True)

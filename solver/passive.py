@@ -1,0 +1,68 @@
+"""Which fibre joins two seated modules, and how far it carries them (rules R5, R6, R10 to R13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpunet.models.interconnect import Refusal
+from gpunet.models.parts import Connector, Fibre, FibreKind
+from gpunet.solver.mating import Seated
+
+SPLITTER_CAP_M = 50.0
+"""R13: longest channel with a splitter, single-mode and multimode alike, m."""
+
+
+def head_of(a: Seated, b: Seated) -> tuple[Seated, Seated]:
+    """The end at side a of the fibre and the end at its legs; for a straight fibre the order of the call."""
+    return (b, a) if b.fan_out > 1 else (a, b)
+
+
+def fibre_refusals(fibre: Fibre, a: Seated, b: Seated) -> Iterator[Refusal]:
+    """Every rule that keeps the fibre from joining two modules that would otherwise mate."""
+    head, tail = head_of(a, b)
+    parts = (fibre.id, a.module.id, b.module.id)
+    if any(fibre.grade not in end.module.reach_m for end in (a, b)):
+        yield Refusal("R5", parts, f"{fibre.id} is {fibre.grade} glass, which these modules do not use")
+    if fibre.legs != head.fan_out:
+        yield Refusal("R6", parts, f"{fibre.id} has {fibre.legs} far ends; the link needs {head.fan_out}")
+    yield from _connector_refusals(fibre, head, tail, parts)
+    # Modules are male, so a cord that enters one is female; trunks are male and meet cords behind panels only.
+    if fibre.kind is FibreKind.TRUNK or fibre.gender.startswith("male"):
+        yield Refusal("R12", parts, f"{fibre.id} has male ends, which do not enter a module")
+    if fibre.polarity.startswith("Type A"):
+        yield Refusal("R12", parts, f"{fibre.id} has polarity Type A; a direct link needs a crossover (Type B)")
+    if fibre.fibres < head.interface.fibres:
+        yield Refusal(
+            "R12", parts, f"{fibre.id} has {fibre.fibres} fibres; {head.interface.id} needs {head.interface.fibres}"
+        )
+
+
+def reach_of(fibre: Fibre, a: Seated, b: Seated) -> tuple[float, str]:
+    """Longest fibre in metres that carries the link, and the rule that sets it (R7, or R13 for a splitter)."""
+    modules_m = min(a.module.reach_m[fibre.grade], b.module.reach_m[fibre.grade])
+    if fibre.legs > 1 and modules_m > SPLITTER_CAP_M:
+        return SPLITTER_CAP_M, "R13"
+    return float(modules_m), "R7"
+
+
+def _connector_refusals(fibre: Fibre, head: Seated, tail: Seated, parts: tuple[str, ...]) -> Iterator[Refusal]:
+    want = (head.module.connector, tail.module.connector)
+    have = (fibre.connector_a, fibre.connector_b)
+    if want == have or (fibre.legs == 1 and want == have[::-1]):
+        return
+    kinds = _kinds(have)
+    rule = "R11" if kinds == _kinds(want) or (fibre.legs == 1 and kinds[::-1] == _kinds(want)) else "R10"
+    yield Refusal(
+        rule,
+        parts,
+        f"{fibre.id} ends in {_name(have[0])} and {_name(have[1])}; the modules have {_name(want[0])} and "
+        f"{_name(want[1])}",
+    )
+
+
+def _kinds(pair: tuple[Connector, Connector]) -> tuple[str, str]:
+    return pair[0].kind, pair[1].kind
+
+
+def _name(connector: Connector) -> str:
+    return f"{connector.kind}/{connector.polish}" if connector.polish else connector.kind

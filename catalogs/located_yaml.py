@@ -18,12 +18,10 @@ from pydantic import BaseModel, ValidationError
 
 from gpunet.catalogs.schema_words import Path, Shape, nearest
 from gpunet.catalogs.yaml_nodes import Node, Position, compose
-from gpunet.models.problems import InputError, Problem
+from gpunet.models.problems import InputError, Problem, named, quoted, shortened
 
 MAX_BYTES = 5_000_000
-SHOWN_CHARACTERS = 60
 
-_PLAIN_KEY = re.compile(r"[\w:*+-]+")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
 _NUMBER_IN_TEXT = re.compile(r"(-?\d+(?:\.\d+)?)\s*(%|:1|/1|[a-zA-Z][a-zA-Z/]*)?")
 
@@ -102,11 +100,11 @@ class Located:
             case list() | tuple():
                 return f"a list of {len(data)}" if data else "an empty list"
             case str():
-                return _quoted(data)
+                return quoted(data)
             case bool():
                 return node.source if node and node.source else str(data).lower()
             case _:
-                return _short(node.source if node and node.source else repr(data))
+                return shortened(node.source if node and node.source else repr(data))
 
 
 def read_yaml(path: str | FilePath) -> Located:
@@ -150,10 +148,9 @@ def path_text(path: Path) -> str:
     for key in path:
         if isinstance(key, int):
             text += f"[{key}]"
-        elif _PLAIN_KEY.fullmatch(key):
-            text += f".{key}" if text else key
         else:
-            text += f"[{_quoted(key)}]"
+            name = named(key)
+            text += f"[{name}]" if name[0] in "'\"" else f".{name}" if text else name
     return text
 
 
@@ -172,7 +169,7 @@ def _read_bytes(file: str) -> bytes:
         raise InputError([Problem(file, message="no permission to read this file")]) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError([Problem(_short(file), message=f"cannot be read: {reason}")]) from None
+        raise InputError([Problem(shortened(file), message=f"cannot be read: {reason}")]) from None
     if len(content) > MAX_BYTES:
         raise InputError([Problem(file, found=f"more than {MAX_BYTES:,} bytes", expected="a smaller file")])
     return content
@@ -252,7 +249,7 @@ def _explain(located: Located, prefix: Path, place: Path, error: _Error, shape: 
     if error.at_key and parent:
         return located.problem(
             path,
-            found=f"the name {_quoted(str(place[-1]))}",
+            found=f"the name {quoted(str(place[-1]))}",
             expected=parent.keys().expected(),
             nearest=nearest(str(place[-1]), parent.keys().choices()),
             at_key=True,
@@ -337,13 +334,5 @@ def _would_coerce(data: str | int | float, shape: Shape) -> bool:
 
 
 def _names(names: list[str]) -> str:
-    shown = ", ".join(_short(str(name)) for name in names[:4])
+    shown = ", ".join(named(name) for name in names[:4])
     return f"{'field' if len(names) == 1 else 'fields'} {shown}{', …' if len(names) > 4 else ''}"
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
-from gpunet.models.problems import InputError, Problem
+from gpunet.models.problems import InputError, Problem, named, quoted
 
 MAX_DEPTH = 40
 MAX_NODES = 250_000
@@ -162,8 +162,8 @@ class _Composer:
 
     def _check_tag(self, tag: str | None, position: Position) -> None:
         if tag is not None:
-            shown = tag.replace("tag:yaml.org,2002:", "!!")
-            self._note(position, f"found the tag {shown[:MAX_DIGITS]}, expected a value without a tag")
+            shown = quoted(tag.replace("tag:yaml.org,2002:", "!!"))
+            self._note(position, f"found the tag {shown}, expected a value without a tag")
 
     def _scalar(self, text: str, plain: bool, position: Position) -> Node:
         if not plain:
@@ -205,10 +205,8 @@ class _Composer:
             return key
         if key in frame.node.keys:
             first = frame.node.keys[key]
-            shown = key if len(key) <= MAX_DIGITS and key.isprintable() else repr(key[:MAX_DIGITS])
-            self._note(
-                position, f"found {shown} twice in one mapping, first at line {first.line}, column {first.column}"
-            )
+            where = f"line {first.line}, column {first.column}"
+            self._note(position, f"found {named(key)} twice in one mapping, first at {where}")
             return None
         frame.node.keys[key] = position
         return key

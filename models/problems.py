@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+SHOWN_CHARACTERS = 60
+_PLAIN_NAME = re.compile(r"[\w:*+-]+")
+
+
+def shortened(text: str) -> str:
+    """Text cut to what a message can show."""
+    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+
+
+def quoted(text: str) -> str:
+    """Text of the input as a message shows it: in quotes, shortened, control characters escaped."""
+    return repr(shortened(text))
+
+
+def named(name: str) -> str:
+    """A name of the input as a message shows it: bare where it is an ordinary word, else quoted."""
+    return name if _PLAIN_NAME.fullmatch(name) and len(name) <= SHOWN_CHARACTERS else quoted(name)
 
 
 @dataclass(frozen=True, slots=True)

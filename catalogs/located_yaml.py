@@ -109,8 +109,8 @@ class Located:
 
 def read_yaml(path: str | FilePath) -> Located:
     """Read a YAML file. Raises ``InputError`` for every file that cannot be read or means nothing definite."""
-    file = str(path)
-    text = _decode(file, _read_bytes(file))
+    file = str(path) if str(path).isprintable() else repr(str(path))
+    text = _decode(file, _read_bytes(path, file))
     root = compose(text, file)
     return Located(file, root.data, root)
 
@@ -154,14 +154,14 @@ def path_text(path: Path) -> str:
     return text
 
 
-def _read_bytes(file: str) -> bytes:
+def _read_bytes(path: str | FilePath, file: str) -> bytes:
     try:
         # One byte more than the limit tells a file that is too large, also where its size is not known beforehand.
-        with open(file, "rb") as stream:
+        with open(path, "rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        folder = FilePath(file).parent
-        near = nearest(FilePath(file).name, (entry.name for entry in folder.iterdir())) if folder.is_dir() else ""
+        folder = FilePath(path).parent
+        near = nearest(FilePath(path).name, (entry.name for entry in folder.iterdir())) if folder.is_dir() else ""
         raise InputError([Problem(file, message="no such file", nearest=near and str(folder / near))]) from None
     except IsADirectoryError:
         raise InputError([Problem(file, found="a directory", expected="a YAML file")]) from None
@@ -297,7 +297,7 @@ def _unexpected(located: Located, prefix: Path, place: Path, shape: Shape) -> Pr
         message = "put it in quotes"
     elif isinstance(value, float) and not math.isfinite(value):
         message = "it must be finite"
-    elif value is None and here.fields():
+    elif value is None and place and here.fields():
         message = "leave the field out to use its defaults"
     return located.problem(prefix + place, expected=here.expected(), nearest=near, message=message)
 

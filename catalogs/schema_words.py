@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -27,11 +28,12 @@ class Shape:
     root: Node
     node: Node
 
-    @classmethod
-    def of(cls, model: type[BaseModel]) -> Shape:
+    @staticmethod
+    @cache
+    def of(model: type[BaseModel]) -> Shape:
         """The shape of a whole model."""
         schema = model.model_json_schema()
-        return cls(schema, schema)
+        return Shape(schema, schema)
 
     def branches(self) -> list[Node]:
         """The alternatives with references followed, but for ``null``, which only says that a field is optional."""
@@ -79,8 +81,9 @@ class Shape:
         return any("type" not in branch or branch["type"] == kind for branch in self.branches())
 
     def meaning(self) -> str:
-        """The field's description, empty where it has none."""
-        return str(self.node.get("description", "")).replace("``", "")
+        """What the field is for, in the words of the models; empty where they say nothing."""
+        said = next((str(node["description"]) for node in (self.node, *self.branches()) if "description" in node), "")
+        return said.replace("``", "").removesuffix(".")
 
     def expected(self) -> str:
         """What is accepted here, in words."""

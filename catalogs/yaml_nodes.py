@@ -30,7 +30,10 @@ _MERGE = "<<"
 
 _SYNTAX_HINTS = (
     ("cannot start any token", "indent with spaces, not tabs, and put text that starts with % @ or ` in quotes"),
-    ("mapping values are not allowed", "check the indentation, and put text that contains ': ' in quotes"),
+    (
+        "mapping values are not allowed",
+        "check the indentation and the space after each ':', and put text that contains ': ' in quotes",
+    ),
     ("could not find expected ':'", "a ':' is missing after a field name, or a space after the ':'"),
     ("did not find expected key", "check the indentation, and that each field has a line of its own"),
     ("did not find expected ','", "a comma or a closing bracket is missing"),

@@ -13,13 +13,14 @@ from decimal import Decimal
 from pathlib import Path as FilePath
 from typing import Any
 
+from gpunet.catalogs import medium_id, split_medium_id
+from gpunet.catalogs.load import FILES
 from gpunet.catalogs.located_yaml import Located, check, path_text, read_yaml
 from gpunet.catalogs.schema_words import Path, nearest
 from gpunet.catalogs.yaml_nodes import MAX_DEPTH, MAX_DIGITS, Position
 from gpunet.models.case import Case, FabricName, StorageMode
 from gpunet.models.parts import Cable, Catalog, Fibre, Part
 from gpunet.models.problems import InputError, Problem, quoted
-from gpunet.solver.interconnects import medium_id
 
 MOST_LISTED = 12
 _EACH = "*"
@@ -61,6 +62,9 @@ def _case_file(located: Located, catalog: Catalog, name: str) -> CaseFile:
     case, problems = check(Case, located)
     told = {problem.path for problem in problems}
     problems += [problem for problem in _unknown_names(located, catalog) if problem.path not in told]
+    name_given = located.data.get("name") if isinstance(located.data, dict) else None
+    if isinstance(name_given, str) and not name_given.isprintable():
+        problems.append(located.problem(("name",), expected="printable text on one line"))
     if case is not None:
         problems += _contradictions(case, located)
     if case is None or problems:
@@ -85,7 +89,17 @@ class _Names:
         return f"{self.what} ({listed})"
 
     def nearest(self, name: str) -> str:
-        return self.also_called.get(name.casefold()) or nearest(name, self.known)
+        return self.also_called.get(name.casefold()) or self._nearest_length(name) or nearest(name, self.known)
+
+    def _nearest_length(self, name: str) -> str:
+        """For a cable or fibre in a length that is not sold, the length that comes closest."""
+        base, length_m = split_medium_id(name)
+        if length_m is None:
+            return ""
+        sold = {
+            stock: metres for stock in self.known for of, metres in [split_medium_id(stock)] if of == base and metres
+        }
+        return min(sold, key=lambda stock: abs(sold[stock] - length_m), default="")
 
 
 @dataclass(frozen=True)
@@ -116,11 +130,18 @@ def _patterns(catalog: Catalog) -> _Names:
     return _Names("a part id, vendor:* or kind:*", [*parts, *groups], _also_called(parts))
 
 
-def _bought(catalog: Catalog) -> _Names:
+def _priced(catalog: Catalog) -> _Names:
     parts = {name: part for name, part in _parts(catalog).items() if name not in catalog.servers}
-    media: tuple[Cable | Fibre, ...] = (*catalog.cables.values(), *catalog.fibres.values())
-    lengths = [medium_id(part.id, stock.length_m) for part in media for stock in part.lengths]
-    return _Names("a part id, for a cable or fibre also with its length", [*parts, *lengths], _also_called(parts))
+    what = "a part id, for a cable or fibre with or without its length"
+    return _Names(what, [*parts, *_stock_lengths(catalog)], _also_called(parts))
+
+
+def _owned(catalog: Catalog) -> _Names:
+    media = catalog.cables.keys() | catalog.fibres.keys() | catalog.servers.keys()
+    parts = {name: part for name, part in _parts(catalog).items() if name not in media}
+    return _Names(
+        "a part id, for a cable or fibre with its length", [*parts, *_stock_lengths(catalog)], _also_called(parts)
+    )
 
 
 _REFERENCES = (
@@ -129,9 +150,9 @@ _REFERENCES = (
     _Reference(("fabrics", "storage", "storage_server_nic"), _nics),
     _Reference(("fabrics", _EACH, "parts", _EACH, _EACH), _patterns),
     _Reference(("parts", _EACH, _EACH), _patterns),
-    _Reference(("prices", "overrides_usd", _EACH), _bought, by_key=True),
+    _Reference(("prices", "overrides_usd", _EACH), _priced, by_key=True),
     _Reference(("prices", "discounts", _EACH), _vendors, by_key=True),
-    _Reference(("owned", _EACH, "part"), _bought),
+    _Reference(("owned", _EACH, "part"), _owned),
 )
 
 
@@ -178,24 +199,24 @@ def _contradictions(case: Case, located: Located) -> Iterator[Problem]:
                     expected=f"one of {', '.join(name for name in FabricName if name in designed)}",
                     at_key=True,
                 )
-    if not case.name.isprintable():
-        yield located.problem(("name",), expected="printable text on one line")
+    first: dict[str, int] = {}
+    for index, owned in enumerate(case.owned):
+        if first.setdefault(owned.part, index) != index:
+            message = f"owned[{first[owned.part]}] names the same part; give one entry with the sum"
+            yield located.problem(("owned", index, "part"), message=message)
 
 
 def _kinds(catalog: Catalog) -> dict[str, Mapping[str, Part]]:
-    return {
-        "switch": catalog.switches,
-        "nic": catalog.nics,
-        "server": catalog.servers,
-        "module": catalog.modules,
-        "cable": catalog.cables,
-        "fibre": catalog.fibres,
-        "accessory": catalog.accessories,
-    }
+    return {entry.kind: getattr(catalog, stem) for stem, entry in FILES.items() if entry.kind}
 
 
 def _parts(catalog: Catalog) -> dict[str, Part]:
     return {name: part for parts in _kinds(catalog).values() for name, part in parts.items()}
+
+
+def _stock_lengths(catalog: Catalog) -> list[str]:
+    media: tuple[Cable | Fibre, ...] = (*catalog.cables.values(), *catalog.fibres.values())
+    return [medium_id(part.id, stock.length_m) for part in media for stock in part.lengths]
 
 
 def _also_called(parts: Mapping[str, Part]) -> dict[str, str]:

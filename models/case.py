@@ -179,7 +179,7 @@ class Oob(FabricBase):
     oversubscription: float = Field(default=48.0, ge=1.0)
     """Largest downlink : uplink bandwidth allowed."""
     pdus_per_rack: NonNegativeInt = 2
-    """Power distribution units with a management port in every rack."""
+    """Power distribution units with a management port in every rack of servers or storage servers."""
 
 
 class Fabrics(Strict):

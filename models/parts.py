@@ -67,6 +67,8 @@ class PortMode(Strict):
     """Host lanes of each port."""
     lane_gbps: float = Field(gt=0)
     """Rate of each host lane, Gb/s."""
+    protocols: tuple[Protocol, ...] = (Protocol.INFINIBAND, Protocol.ETHERNET)
+    """Protocols that offer this mode; ConnectX-8 has 1x800G on InfiniBand only."""
 
 
 class HotCages(Strict):

@@ -1,0 +1,114 @@
+"""Which parts a case lets into a fabric, and what shut the others out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gpunet.models.case import Case, FabricBase, FabricName, PartFilter
+from gpunet.models.parts import Catalog, Part, Protocol, Status, Switch
+from gpunet.solver.interconnects import LinkParts
+from gpunet.solver.prices import PriceList
+
+P = TypeVar("P", bound=Part)
+ORDERABLE = (Status.ACTIVE, Status.CONFIRM)
+
+
+@dataclass
+class Eligible:
+    """Parts of one fabric after every filter of the case."""
+
+    switches: list[Switch]
+    links: LinkParts
+    shut_out: dict[str, str] = field(default_factory=dict)
+    """Part id -> the limit that shut it out, in the case's terms."""
+
+
+def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName, spec: FabricBase) -> Eligible:
+    """Filter the catalogue by the case's and the fabric's part lists, status, lead time and price."""
+    shut_out: dict[str, str] = {}
+    kinds: dict[str, Mapping[str, Part]] = {
+        "switch": catalog.switches,
+        "module": catalog.modules,
+        "cable": catalog.cables,
+        "fibre": catalog.fibres,
+    }
+    owned = {o.part for o in case.owned} | {o.part.rsplit("-n", 1)[0] for o in case.owned}
+    filters = [("parts", case.parts), (f"fabrics.{fabric.value}.parts", spec.parts)]
+
+    def keep(kind: str, parts: Mapping[str, P]) -> dict[str, P]:
+        kept = {}
+        for part in parts.values():
+            reason = _why_not(case, kinds, filters, kind, part, part.id in owned)
+            if reason is None and kind in ("switch", "module") and prices.quote(part.id) is None:
+                reason = "no price is known: give one in prices.overrides_usd"
+            if reason is None:
+                kept[part.id] = part
+            else:
+                shut_out[part.id] = reason
+        return kept
+
+    switches = []
+    for s in keep("switch", catalog.switches).values():
+        if s.protocol not in spec.protocols:
+            shut_out[s.id] = f"fabrics.{fabric.value}.protocols"
+        elif s.independent_switches > 1:
+            shut_out[s.id] = f"holds {s.independent_switches} switches that share no ports; a template has one per box"
+        else:
+            switches.append(s)
+    links = LinkParts(
+        modules=keep("module", catalog.modules),
+        cables=keep("cable", catalog.cables),
+        fibres=keep("fibre", catalog.fibres),
+        interfaces=dict(catalog.interfaces),
+        grades=tuple(case.site.fibre),
+    )
+    return Eligible(switches, links, shut_out)
+
+
+def _why_not(
+    case: Case,
+    kinds: Mapping[str, Mapping[str, Part]],
+    filters: Iterable[tuple[str, PartFilter]],
+    kind: str,
+    part: Part,
+    owned: bool,
+) -> str | None:
+    named = False
+    for where, part_filter in filters:
+        if any(_matches(p, kind, part) for p in part_filter.deny):
+            return f"{where}.deny"
+        narrowing = [p for p in part_filter.allow if _names_kind(p, kind, kinds)]
+        if narrowing and not any(_matches(p, kind, part) for p in narrowing):
+            return f"{where}.allow"
+        named = named or part.id in part_filter.allow
+    if part.status not in ORDERABLE and not owned and not named:
+        return f"status {part.status.value}"
+    limit, lead = case.limits.lead_time_weeks, part.lead_time_weeks
+    if limit is not None and lead is not None and lead.v > limit and not owned:
+        return f"limits.lead_time_weeks: {lead.v:g} weeks"
+    return None
+
+
+def _names_kind(pattern: str, kind: str, kinds: Mapping[str, Mapping[str, Part]]) -> bool:
+    """An id names its own kind, ``kind:*`` that kind, and ``vendor:*`` every kind the vendor makes."""
+    if not pattern.endswith(":*"):
+        return pattern in kinds[kind]
+    head = pattern.removesuffix(":*")
+    return head == kind or (head not in kinds and any(p.vendor == head for p in kinds[kind].values()))
+
+
+def _matches(pattern: str, kind: str, part: Part) -> bool:
+    if pattern.endswith(":*"):
+        return pattern.removesuffix(":*") in (kind, part.vendor)
+    return pattern == part.id
+
+
+def lossy_in_backend(switch: Switch, fabric: FabricName, speed_gbps: float) -> bool:
+    """True where a platform offers a port speed only without PFC, which a RoCE backend cannot use."""
+    return (
+        fabric is FabricName.BACKEND
+        and switch.protocol is Protocol.ETHERNET
+        and speed_gbps in switch.lossy_only_speeds_gbps
+    )

@@ -1,0 +1,225 @@
+"""The room: where racks stand and how long every run is.
+
+Servers fill racks in order, racks fill rows in order. Switches stand in *zones*: one per row for leaves, one
+central zone for spines, cores and everything shared. A run to a zone is measured to the zone's far edge, so a
+length never depends on which of its racks a switch ends up in, and every cable bought is long enough.
+The zones' widths follow from the cluster alone, never from the design, so every design is measured alike.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+from gpunet.models.case import Case, Placement
+from gpunet.models.evidence import watts_to_milliwatts
+from gpunet.models.ledger import RackPlace
+
+IN_RACK_M = 2.0
+"""A run between two boxes of one rack: no tray, one length (DAC class, evidence.md 1 T1 uses 3 m to the tray)."""
+RACKS_PER_ROW_AT_LEAST = 12
+LEAF_W_PER_400G = 120.0
+"""Watts of leaf kept per 400 Gb/s of endpoint when a zone is sized: twice what 64-port switches need."""
+FILL_FOR_SIZING = 0.8
+
+Point = tuple[float, float]
+
+
+class SiteTooSmallError(ValueError):
+    """The room given cannot hold the servers. ``setting`` names the field to change."""
+
+    def __init__(self, setting: str, message: str) -> None:
+        super().__init__(message)
+        self.setting = setting
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A run of adjacent rack places, possibly over several rows."""
+
+    name: str
+    places: tuple[RackPlace, ...]
+
+    @property
+    def corners(self) -> tuple[Point, ...]:
+        """The points a farthest run can end at: both ends of every row of the zone, m."""
+        rows: dict[float, list[float]] = {}
+        for place in self.places:
+            rows.setdefault(place.y_m, []).append(place.x_m)
+        return tuple({(x, y) for y, xs in rows.items() for x in (min(xs), max(xs))})
+
+
+@dataclass(frozen=True)
+class ServerLoad:
+    """What one server asks of a rack: height in units and the largest draw with every cage at its limit, mW."""
+
+    rack_units: int
+    power_mw: int
+
+
+class Room:
+    """Places and distances. ``server_rack[i]`` is the rack number of server ``i``; storage servers follow."""
+
+    def __init__(
+        self, case: Case, server: ServerLoad, n_servers: int, storage: ServerLoad, n_storage: int, endpoint_gbps: float
+    ) -> None:
+        site = case.site
+        self.case = case
+        self.server_units, self.server_mw = server.rack_units, server.power_mw
+        self.rack_mw = watts_to_milliwatts(min(site.rack.power_kw, site.rack.cooling_kw or site.rack.power_kw) * 1000)
+        self.servers_per_rack = _per_rack(case, server, self.rack_mw)
+        self.storage_per_rack = _fits(site.rack.units, self.rack_mw, storage) if n_storage else 1
+        if n_storage and self.storage_per_rack == 0:
+            raise SiteTooSmallError(
+                "site.rack",
+                f"one storage server needs {storage.rack_units} units and {storage.power_mw / 1e6:g} kW; "
+                f"a rack has {site.rack.units} units and {self.rack_mw / 1e6:g} kW",
+            )
+        self.n_server_racks = math.ceil(n_servers / self.servers_per_rack)
+        self.n_racks = self.n_server_racks + (math.ceil(n_storage / self.storage_per_rack) if n_storage else 0)
+        self.racks_per_row, self.rows = _grid(case, self.n_racks)
+        self.endpoint_gbps = endpoint_gbps
+        self._place(n_servers)
+
+    def _place(self, n_servers: int) -> None:
+        site, pitch, row_pitch = self.case.site, self.case.site.rack_pitch_m, self.case.site.row_pitch_m
+        watts = self.endpoint_gbps * n_servers / 400 * LEAF_W_PER_400G
+        rack_w = self.rack_mw / 1000 * FILL_FOR_SIZING
+        per_row = min(1.0, self.racks_per_row / max(1, self.n_server_racks))
+        self.leaf_width = site.network_racks_per_row or 1 + math.ceil(watts * per_row / rack_w)
+        self.central_width = site.network_racks_central or 1 + math.ceil(watts / rack_w)
+        placement = site.switch_placement
+        together = self.network_places_together
+        if together and site.network_racks_central is None:
+            self.central_width += 1 + math.ceil(watts / rack_w)
+        own_row = self.rows > 1 or together
+        self.network_rows = math.ceil(self.central_width / self.racks_per_row) if own_row else 0
+        before = self.rows // 2 if own_row else self.rows
+        first_x = self.racks_per_row // 2 if placement is Placement.ROW_MIDDLE else self.racks_per_row
+        in_row_leaves = placement in (Placement.ROW_END, Placement.ROW_MIDDLE)
+        shift = self.leaf_width if placement is Placement.ROW_MIDDLE else 0
+
+        def row_y(row: int) -> float:
+            return (row if row < before else row + self.network_rows) * row_pitch
+
+        self.racks = [
+            RackPlace(f"r{row + 1:02d}-c{col + 1:02d}", (col + (shift if col >= first_x else 0)) * pitch, row_y(row))
+            for row, col in (divmod(i, self.racks_per_row) for i in range(self.n_racks))
+        ]
+        if own_row:
+            central = tuple(
+                RackPlace(f"n{r + 1:02d}-c{c + 1:02d}", c * pitch, (before + r) * row_pitch)
+                for r, c in (divmod(i, self.racks_per_row) for i in range(self.central_width))
+            )
+        else:
+            start = self.racks_per_row + (self.leaf_width if in_row_leaves else 0)
+            central = tuple(RackPlace(f"n01-c{i + 1:02d}", (start + i) * pitch, 0.0) for i in range(self.central_width))
+        self.central = Zone("central", central)
+        self.row_zones = [
+            Zone(
+                f"row-{row + 1:02d}",
+                tuple(
+                    RackPlace(f"r{row + 1:02d}-n{i + 1:02d}", (first_x + i) * pitch, row_y(row))
+                    for i in range(self.leaf_width)
+                ),
+            )
+            for row in range(self.rows)
+        ]
+        self.zones = {zone.name: zone for zone in [*self.row_zones, self.central]}
+        self._corners = {name: zone.corners for name, zone in self.zones.items()}
+
+    @property
+    def network_places_together(self) -> bool:
+        """True when leaves stand in the central zone too."""
+        return self.case.site.switch_placement is Placement.NETWORK_ROW
+
+    def row_of(self, rack: int) -> int:
+        """Row of rack number ``rack``, from 0."""
+        return rack // self.racks_per_row
+
+    def server_rack(self, server: int) -> int:
+        """Rack number of server ``server``, both from 0."""
+        return server // self.servers_per_rack
+
+    def storage_rack(self, storage_server: int) -> int:
+        """Rack number of storage server ``storage_server``, both from 0; storage racks follow the server racks."""
+        return self.n_server_racks + storage_server // self.storage_per_rack
+
+    @cache  # noqa: B019 - a room lives as long as its case
+    def rack_to_zone_m(self, rack: int, zone: str) -> float:
+        """Routed length from a rack to the farthest place of a zone, m, before rounding to a stock length."""
+        place = self.racks[rack]
+        return self._routed(max(_manhattan((place.x_m, place.y_m), corner) for corner in self._corners[zone]))
+
+    @cache  # noqa: B019
+    def zone_to_zone_m(self, a: str, b: str) -> float:
+        """Routed length between the farthest places of two zones, m."""
+        return self._routed(max(_manhattan(p, q) for p in self._corners[a] for q in self._corners[b]))
+
+    @cache  # noqa: B019
+    def rack_to_racks_m(self, rack: int, first: int, last: int) -> float:
+        """Routed length from a rack to the farthest rack of ``first..last`` (top-of-rack leaves), m."""
+        if rack == first == last:
+            return IN_RACK_M
+        here = self.racks[rack]
+        return self._routed(
+            max(
+                _manhattan((here.x_m, here.y_m), (self.racks[i].x_m, self.racks[i].y_m)) for i in range(first, last + 1)
+            )
+        )
+
+    def _routed(self, horizontal_m: float) -> float:
+        site = self.case.site
+        return round(horizontal_m + 2 * site.tray_rise_m + site.slack_m, 6)
+
+    def leaf_zone(self, rack: int) -> str:
+        """Zone in which the leaf of a group that starts in ``rack`` stands (not for top-of-rack)."""
+        if self.case.site.switch_placement is Placement.NETWORK_ROW:
+            return self.central.name
+        return self.row_zones[min(self.row_of(rack), self.rows - 1)].name
+
+
+def _manhattan(p: Point, q: Point) -> float:
+    return abs(p[0] - q[0]) + abs(p[1] - q[1])
+
+
+def _fits(units: int, rack_mw: int, load: ServerLoad) -> int:
+    return min(units // load.rack_units, rack_mw // load.power_mw if load.power_mw else units)
+
+
+def _per_rack(case: Case, server: ServerLoad, rack_mw: int) -> int:
+    site = case.site
+    most = _fits(site.rack.units, rack_mw, server)
+    if most == 0:
+        raise SiteTooSmallError(
+            "site.rack",
+            f"one {case.cluster.server} needs {server.rack_units} units and {server.power_mw / 1e6:g} kW with every "
+            f"cage at its limit; a rack has {site.rack.units} units and {rack_mw / 1e6:g} kW",
+        )
+    if site.servers_per_rack is not None and site.servers_per_rack > most:
+        raise SiteTooSmallError(
+            "site.servers_per_rack",
+            f"{site.servers_per_rack} x {case.cluster.server} need {site.servers_per_rack * server.rack_units} units "
+            f"and {site.servers_per_rack * server.power_mw / 1e6:g} kW with every cage at its limit; a rack has "
+            f"{site.rack.units} units and {rack_mw / 1e6:g} kW: at most {most} fit",
+        )
+    return site.servers_per_rack or most
+
+
+def _grid(case: Case, n_racks: int) -> tuple[int, int]:
+    """Racks per row and rows; a square room where the case leaves them open."""
+    site = case.site
+    if site.racks_per_row is not None:
+        per_row = site.racks_per_row
+    elif site.rows is not None:
+        per_row = math.ceil(n_racks / site.rows)
+    else:
+        square = math.ceil(math.sqrt(n_racks * site.row_pitch_m / site.rack_pitch_m))
+        per_row = min(n_racks, max(RACKS_PER_ROW_AT_LEAST, square))
+    rows = site.rows or math.ceil(n_racks / per_row)
+    if rows * per_row < n_racks:
+        raise SiteTooSmallError(
+            "site.rows", f"{n_racks} racks are needed; {rows} rows of {per_row} hold {rows * per_row}"
+        )
+    return per_row, rows

@@ -1,0 +1,221 @@
+"""Ways to build a block of links, and what each adds to every total.
+
+The interconnect rules work on pairs of cage kinds; here they meet the shape of a block, the price list and the
+watts. Results are kept per (pair, length step, shape), because thousands of templates share a few dozen of them.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from typing import NamedTuple
+
+from gpunet.models.case import Objective
+from gpunet.models.interconnect import CageKind, Interconnect
+from gpunet.models.parts import CageGroup, PortMode, Protocol, Switch
+from gpunet.solver.interconnects import InterconnectTable, LinkParts, at_length, length_ladder
+from gpunet.solver.prices import PriceList, Weight
+from gpunet.solver.wiring import Shape
+
+
+class Way(NamedTuple):
+    """One way to build one block."""
+
+    interconnect: Interconnect
+    parts: tuple[tuple[str, int], ...]
+    """Part id and pieces for one block: modules of both ends, then media."""
+    weight: Weight
+    a_power_mw: int
+    """Watts of all plugs at the a side of one block, mW."""
+    b_power_mw: int
+    typ_mw: int
+    """Typical watts of all plugs of one block, mW."""
+
+
+class Pair(NamedTuple):
+    """The cages at both ends of a link class; several kinds where a cage can run the speed in several modes."""
+
+    a: tuple[CageKind, ...]
+    b: tuple[CageKind, ...]
+
+
+class LinkBook:
+    """Every way to build links under one case and one fabric."""
+
+    def __init__(self, parts: LinkParts, prices: PriceList) -> None:
+        self._table = InterconnectTable(parts)
+        self._prices = prices
+        self.ladder = length_ladder(parts)
+        self._pairs: dict[Pair, int] = {}
+        self.pairs: list[Pair] = []
+        self._ways: dict[tuple[int, float, Shape], tuple[Way, ...]] = {}
+        self._best: dict[tuple[int, float, Shape, Objective], int | None] = {}
+        self._least: dict[tuple[int, Objective], float | None] = {}
+
+    def pair(self, a: tuple[CageKind, ...], b: tuple[CageKind, ...]) -> int:
+        """A small number that stands for the pair of cages."""
+        key = Pair(a, b)
+        found = self._pairs.get(key)
+        if found is None:
+            found = self._pairs[key] = len(self.pairs)
+            self.pairs.append(key)
+        return found
+
+    def step(self, length_m: float) -> float:
+        """The length step a routed length falls in, m; infinite beyond every stock length."""
+        i = bisect.bisect_left(self.ladder, length_m - 1e-9)
+        return self.ladder[i] if i < len(self.ladder) else math.inf
+
+    def ways(self, pair: int, step_m: float, shape: Shape) -> tuple[Way, ...]:
+        """Every way to build a block of ``shape`` at ``step_m``, in a fixed order."""
+        key = (pair, step_m, shape)
+        found = self._ways.get(key)
+        if found is None:
+            found = self._ways[key] = self._find(pair, step_m, shape)
+        return found
+
+    def best(self, pair: int, step_m: float, shape: Shape, objective: Objective) -> int | None:
+        """Least weight of a block with owned parts free, or none when it cannot be built."""
+        key = (pair, step_m, shape, objective)
+        if key not in self._best:
+            self._best[key] = min((self._at_least(w, objective) for w in self.ways(*key[:3])), default=None)
+        return self._best[key]
+
+    def _at_least(self, way: Way, objective: Objective) -> int:
+        weight = way.weight.of(objective)
+        if objective is Objective.POWER:
+            return weight
+        return weight - sum(self._prices.free_cents(part) * n for part, n in way.parts)
+
+    def least_per_link(self, pair: int, objective: Objective) -> float | None:
+        """A lower bound on the weight of one link between these cages at any length and in any shape."""
+        key = (pair, objective)
+        if key not in self._least:
+            self._least[key] = self._bound(pair, objective)
+        return self._least[key]
+
+    def buildable(self, pair: int) -> bool:
+        """True when some interconnect joins the two cages at some length."""
+        cages = self.pairs[pair]
+        return any(self._table.options(a, b) for a in cages.a for b in cages.b)
+
+    def _find(self, pair: int, step_m: float, shape: Shape) -> tuple[Way, ...]:
+        if math.isinf(step_m):
+            return ()
+        cages = self.pairs[pair]
+        found: dict[tuple[tuple[str, int], ...], Way] = {}
+        for a in cages.a:
+            for b in cages.b:
+                for option in self._table.options(a, b):
+                    interconnect = at_length(option, step_m)
+                    way = None if interconnect is None else self._way(interconnect, shape, a, b)
+                    if way is not None:
+                        found.setdefault(way.parts, way)
+        return tuple(sorted(found.values(), key=lambda w: w.parts))
+
+    def _way(self, ic: Interconnect, shape: Shape, a: CageKind, b: CageKind) -> Way | None:
+        n_a, n_b = len(shape.a_fill), len(shape.b_fill)
+        media = _media(ic, shape, a.mode, b.mode)
+        if media is None:
+            return None
+        parts = [(ic.medium, media)]
+        weight = self._prices.weight(ic.medium, 0)
+        if weight is None:
+            return None
+        total = weight.times(media)
+        for part, pieces, power in ((ic.a_part, n_a, ic.a_power_mw), (ic.b_part, n_b, ic.b_power_mw)):
+            if part is None:
+                # A cable has no module: its ends draw, and their energy counts.
+                total += Weight(0, power, self._prices.energy_cents(power)).times(pieces)
+                continue
+            unit = self._prices.weight(part, power)
+            if unit is None:
+                return None
+            total += unit.times(pieces)
+            parts.append((part, pieces))
+        merged: dict[str, int] = {}
+        for part, pieces in parts:
+            merged[part] = merged.get(part, 0) + pieces
+        return Way(
+            ic,
+            tuple(sorted(merged.items())),
+            total,
+            n_a * ic.a_power_mw,
+            n_b * ic.b_power_mw,
+            n_a * ic.a_power_typ_mw + n_b * ic.b_power_typ_mw,
+        )
+
+    def _bound(self, pair: int, objective: Objective) -> float | None:
+        cages = self.pairs[pair]
+        least: float | None = None
+        for a in cages.a:
+            for b in cages.b:
+                for option in self._table.options(a, b):
+                    interconnect = at_length(option, self.ladder[0])
+                    if interconnect is None:
+                        continue
+                    bound = self._per_link(interconnect, a, b, objective)
+                    if bound is not None and (least is None or bound < least):
+                        least = bound
+        return least
+
+    def _per_link(self, ic: Interconnect, a: CageKind, b: CageKind, objective: Objective) -> float | None:
+        total = 0.0
+        for part, power, ports in (
+            (ic.a_part, ic.a_power_mw, a.mode.ports),
+            (ic.b_part, ic.b_power_mw, b.mode.ports),
+        ):
+            unit = self._prices.weight(part, power) if part else Weight(0, power, self._prices.energy_cents(power))
+            if unit is None:
+                return None
+            free = self._prices.free_cents(part) if part and objective is not Objective.POWER else 0
+            total += (unit.of(objective) - free) / ports
+        medium = self._prices.weight(ic.medium, 0)
+        if medium is None:
+            return None
+        shared = max(a.mode.ports, b.mode.ports) if ic.is_cable else ic.media_den / ic.media_num
+        free = self._prices.free_cents(ic.medium) if objective is not Objective.POWER else 0
+        return total + (medium.of(objective) - free) / shared
+
+
+def _media(ic: Interconnect, shape: Shape, a: PortMode, b: PortMode) -> int | None:
+    """Pieces of fibre or cable for one block; none where the cable cannot be laid in this shape.
+
+    A 1:1 cable joins one a cage to one b cage. A splitter is bought whole: unused legs are paid for (R17, R18).
+    """
+    if ic.is_cable:
+        if a.ports == b.ports:
+            return len(shape.a_fill) if shape.a_one_b and shape.b_one_a else None
+        if ic.head_at_a:
+            return len(shape.a_fill) if shape.b_one_a else None
+        return len(shape.b_fill) if shape.a_one_b else None
+    if ic.media_den == 1:
+        return shape.links * ic.media_num
+    cages, mode = (len(shape.a_fill), a) if ic.head_at_a else (len(shape.b_fill), b)
+    return cages * math.ceil(mode.ports * ic.media_num / ic.media_den)
+
+
+def cage_kinds(
+    group: CageGroup,
+    modes: tuple[PortMode, ...],
+    protocol: Protocol,
+    hot: bool = False,
+    switch: Switch | None = None,
+) -> tuple[CageKind, ...]:
+    """The kinds a cage has in each of ``modes``; ``hot`` picks the cages with the higher module limit."""
+    limit = group.hot.power_limit_w if hot and group.hot else group.power_limit_w
+    return tuple(
+        CageKind(
+            form_factor=group.form_factor,
+            shell=group.shell,
+            host_lanes=group.host_lanes,
+            lane_gbps=group.lane_gbps,
+            mode=mode,
+            power_limit_mw=None if limit is None else limit.milli,
+            protocol=protocol,
+            linear_host=group.linear_host,
+            also_accepts=group.also_accepts,
+            refuses_modules=frozenset(switch.refuses_modules) if switch else frozenset(),
+        )
+        for mode in modes
+    )

@@ -1,0 +1,130 @@
+"""Unit prices and watts of every part under one case, in integer cents and milliwatts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
+
+from gpunet.catalogs import split_medium_id
+from gpunet.models.case import Case, Objective
+from gpunet.models.evidence import Price, usd_to_cents
+from gpunet.models.parts import Catalog
+
+HOURS_PER_YEAR = 8766
+"""365.25 days (DESIGN 2)."""
+
+
+class Weight(NamedTuple):
+    """What one unit adds to each total."""
+
+    cost: int
+    """Cents."""
+    power: int
+    """Largest draw, mW."""
+    tco: int
+    """Cents over the years of the case: price, energy and support, each rounded to the cent per unit."""
+
+    def of(self, objective: Objective) -> int:
+        """The figure that ``objective`` sums."""
+        return int(getattr(self, objective.value))
+
+    def __add__(self, other: object) -> Weight:
+        if not isinstance(other, Weight):
+            return NotImplemented
+        return Weight(self.cost + other.cost, self.power + other.power, self.tco + other.tco)
+
+    def times(self, n: int) -> Weight:
+        """``n`` units."""
+        return Weight(self.cost * n, self.power * n, self.tco * n)
+
+
+ZERO = Weight(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A unit price as the bill shows it."""
+
+    cents: int
+    source: str
+    date: str
+    how: str
+    note: str
+
+
+class PriceList:
+    """Prices after basis, overrides and discounts. An override is a quote: discounts do not apply to it."""
+
+    def __init__(self, case: Case, catalog: Catalog) -> None:
+        self._case, self._catalog = case, catalog
+        self._quotes: dict[str, Quote | None] = {}
+        self._owned = {o.part for o in case.owned}
+        tco = case.tco
+        kwh_per_mw = Decimal(str(tco.years)) * HOURS_PER_YEAR / Decimal(1_000_000)
+        self._cents_per_mw = kwh_per_mw * Decimal(str(tco.pue)) * Decimal(str(tco.usd_per_kwh)) * 100
+        self._support = Decimal(str(tco.years)) * Decimal(str(tco.support_rate))
+
+    def quote(self, part: str) -> Quote | None:
+        """The unit price of a part or of a stock length; none where nobody gives one."""
+        if part not in self._quotes:
+            self._quotes[part] = self._find(part)
+        return self._quotes[part]
+
+    def cents(self, part: str) -> int | None:
+        """Unit price, cents; none where nobody gives one."""
+        quote = self.quote(part)
+        return None if quote is None else quote.cents
+
+    def free_cents(self, part: str) -> int:
+        """What a unit may cost less when it is taken from owned stock: its price, or 0 for a part not owned."""
+        return self.cents(part) or 0 if part in self._owned else 0
+
+    def energy_cents(self, power_mw: int) -> int:
+        """Energy of one unit over the years of the case, cents."""
+        return _whole(self._cents_per_mw * power_mw)
+
+    def support_cents(self, switch: str) -> int:
+        """Support of one switch over the years of the case, cents."""
+        return _whole(self._support * (self.cents(switch) or 0))
+
+    def weight(self, part: str, power_mw: int, supported: bool = False) -> Weight | None:
+        """What one unit of ``part`` that draws ``power_mw`` adds to each total; none without a price."""
+        cents = self.cents(part)
+        if cents is None:
+            return None
+        support = self.support_cents(part) if supported else 0
+        return Weight(cents, power_mw, cents + self.energy_cents(power_mw) + support)
+
+    def _find(self, part: str) -> Quote | None:
+        overrides = self._case.prices.overrides_usd
+        base, length_m = split_medium_id(part)
+        for key in (part, base):
+            if key in overrides:
+                return Quote(usd_to_cents(overrides[key]), "case file", "", "quoted", "prices.overrides_usd")
+        found = self._catalogue_price(part if length_m is None else base, length_m)
+        if found is None:
+            return None
+        vendor, price = found
+        cents = price.cents(self._case.prices.basis)
+        discount = self._case.prices.discounts.get(vendor)
+        note = price.note
+        if discount is not None:
+            cents = _whole(Decimal(cents) * (1 - Decimal(str(discount))))
+            note = f"{discount:.1%} off; {note}" if note else f"{discount:.1%} off"
+        first = self._catalog.sources.get(price.src.split("+")[0])
+        return Quote(cents, price.src, price.date or (first.date if first else ""), price.how.value, note)
+
+    def _catalogue_price(self, part: str, length_m: float | None) -> tuple[str, Price] | None:
+        catalog = self._catalog
+        if length_m is not None:
+            medium = catalog.fibres.get(part) or catalog.cables.get(part)
+            if medium is None:
+                return None
+            return next(((medium.vendor, s.price) for s in medium.lengths if s.length_m == length_m), None)
+        item = catalog.switches.get(part) or catalog.modules.get(part) or catalog.nics.get(part)
+        return (item.vendor, item.price) if item is not None and item.price is not None else None
+
+
+def _whole(value: Decimal) -> int:
+    return int(value.to_integral_value(ROUND_HALF_UP))

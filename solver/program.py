@@ -1,0 +1,324 @@
+r"""The mixed-integer program, one function per constraint family.
+
+Symbols: f fabric, t template, k link class, w way to build a block, p part.
+
+z[t]   in {0,1}   template t is chosen
+x[k,w] in Z+      blocks of class k built by way w
+y[p]   in Z+      pieces of part p taken from owned stock
+n[t,k]            blocks of class k that template t needs
+
+The objective is written as excess over the least weight of each fabric and class, so that the solver compares
+cents with cents instead of hundreds of millions with each other; the constant is added back in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from gpunet.models.case import FabricName, Objective
+from gpunet.solver.instance import Choice, Instance, Key
+from gpunet.solver.links import Way
+from gpunet.solver.template import Template
+
+
+class Family(NamedTuple):
+    """A constraint family under the name its user knows it by."""
+
+    name: str
+    setting: str
+    """Field of the case that it comes from; '' when it is physics."""
+    build: Callable[[Formulation], None]
+
+
+@dataclass
+class Formulation:
+    """The program under construction. Keeps every variable alive and findable by what it means."""
+
+    data: Instance
+    prob: Any
+    z: dict[FabricName, list[Any]] = field(default_factory=dict)
+    x: dict[Key, list[Any]] = field(default_factory=dict)
+    y: dict[str, Any] = field(default_factory=dict)
+    rows: int = 0
+
+    def add(self, family: str, row: Any) -> None:
+        """Add one row, named by its family and a number."""
+        self.rows += 1
+        self.prob += row, f"{family}__{self.rows}"
+
+    def var(self, name: str, upper: float | None, binary: bool = False) -> Any:
+        """A new integer or 0/1 variable."""
+        from pulp import LpBinary, LpInteger
+
+        return self.prob.add_variable(name, 0, 1 if binary else upper, LpBinary if binary else LpInteger)
+
+    def chosen(self, fabrics: Iterable[FabricName] | None = None) -> Iterable[tuple[Template, Any]]:
+        """Every template with its variable."""
+        for fabric in fabrics if fabrics is not None else self.z:
+            yield from zip(self.data.templates[fabric], self.z[fabric], strict=True)
+
+    def built(self) -> Iterable[tuple[Way, Any]]:
+        """Every way of every class with its variable."""
+        for key, variables in self.x.items():
+            yield from zip(self.data.ways[key], variables, strict=True)
+
+    def total(self, objective: Objective) -> Any:
+        """A total of the network as an expression, fixed parts not included."""
+        from pulp import lpSum
+
+        data = self.data
+        switches = lpSum(data.weights[id(t)].of(objective) * z for t, z in self.chosen())
+        links = lpSum(w.weight.of(objective) * x for w, x in self.built())
+        if objective is Objective.POWER or not self.y:
+            return switches + links
+        return switches + links - lpSum((data.prices.cents(p) or 0) * y for p, y in self.y.items())
+
+
+def one_template(f: Formulation) -> None:
+    r"""Every fabric has one template; storage has none where the backend carries it.
+
+    sum_t z[t] = 1 for every fabric; for storage = sum of z over backends that do not carry storage.
+    """
+    from pulp import lpSum
+
+    for fabric, variables in f.z.items():
+        if fabric is FabricName.STORAGE and f.data.storage_optional:
+            alone = lpSum(z for t, z in f.chosen([FabricName.BACKEND]) if not t.carries_storage)
+            f.add("one_template", lpSum(variables) - alone == 0)
+        else:
+            f.add("one_template", lpSum(variables) == 1)
+
+
+def every_link_built(f: Formulation) -> None:
+    r"""Every block is built some way.
+
+    sum_w x[k,w] = sum_t n[t,k] z[t] for every class k
+    """
+    from pulp import lpSum
+
+    for key, variables in f.x.items():
+        need = lpSum(n * z for t, z in f.chosen() if (n := f.data.need(key, t)))
+        f.add("every_link_built", lpSum(variables) - need == 0)
+
+
+def management_ports(f: Formulation) -> None:
+    r"""The out-of-band leaves have a port for every BMC, every PDU and every switch.
+
+    sum_{t in oob} c[t] z[t] >= c0 + sum_t s[t] z[t]   in the rows;   the same without c0 in the central zone
+    s[t] switches of t served there; c[t] ports of t there; c0 ports for BMCs and PDUs
+    """
+    from pulp import lpSum
+
+    management = f.data.management
+    if management is None:
+        return
+    oob = list(f.chosen([FabricName.OOB]))
+    in_rows = lpSum(t.facts.row_switches * z for t, z in f.chosen())
+    central = lpSum(t.facts.central_switches * z for t, z in f.chosen())
+    f.add("management_ports", lpSum(management.row_ports(t) * z for t, z in oob) - in_rows >= management.fixed_ports)
+    f.add("management_ports", lpSum(management.central_ports(t) * z for t, z in oob) - central >= 0)
+
+
+def cost_ceiling(f: Formulation) -> None:
+    r"""The network costs no more than limits.cost_usd.
+
+    sum_t c[t] z[t] + sum_kw c[w] x[k,w] - sum_p c[p] y[p] <= limit - adapters
+    """
+    if f.data.cost_limit is not None:
+        f.add("cost_ceiling", f.total(Objective.COST) <= f.data.cost_limit - f.data.fixed.cost)
+
+
+def power_ceiling(f: Formulation) -> None:
+    r"""The network draws no more than limits.power_kw, modules at both ends included.
+
+    sum_t q[t] z[t] + sum_kw q[w] x[k,w] <= limit
+    """
+    if f.data.power_limit is not None:
+        f.add("power_ceiling", f.total(Objective.POWER) <= f.data.power_limit)
+
+
+def site_power(f: Formulation) -> None:
+    r"""Machines and network draw no more than site.power_kw.
+
+    sum_t q[t] z[t] + sum_kw q[w] x[k,w] <= site - machines
+    """
+    if f.data.site_limit is not None:
+        f.add("site_power", f.total(Objective.POWER) <= f.data.site_limit - f.data.servers_mw)
+
+
+def network_space(f: Formulation) -> None:
+    r"""The switches of every zone fit the rack places kept for it, by units and by watts.
+
+    sum_t leaf[t] z[t] <= W_leaf;  sum_t central[t] z[t] <= W_central   (shares of a rack)
+    """
+    from pulp import lpSum
+
+    f.add("network_space", lpSum(t.facts.leaf_load * z for t, z in f.chosen()) <= f.data.leaf_room)
+    f.add("network_space", lpSum(t.facts.central_load * z for t, z in f.chosen()) <= f.data.central_room)
+
+
+def rack_limit(f: Formulation) -> None:
+    r"""Network racks, counted as full as first-fit can be sure to fill them, stay within limits.racks.
+
+    rows * L + C <= limit;  L * fill >= sum_t leaf[t] z[t];  C * fill >= sum_t central[t] z[t]
+    """
+    from pulp import lpSum
+
+    limit = f.data.case.limits.racks
+    if limit is None:
+        return
+    room = f.data.machines.room
+    leaf_racks, central_racks = f.var("leaf_racks", limit), f.var("central_racks", limit)
+    fill = f.data.central_room // max(1, room.central_width)
+    f.add("rack_limit", room.rows * leaf_racks + central_racks <= limit)
+    f.add("rack_limit", lpSum(t.facts.leaf_load * z for t, z in f.chosen()) - fill * leaf_racks <= 0)
+    f.add("rack_limit", lpSum(t.facts.central_load * z for t, z in f.chosen()) - fill * central_racks <= 0)
+
+
+def _limit_distinct(f: Formulation, name: str, most: int, label: Callable[[str], str]) -> None:
+    """At most ``most`` labels are used: a 0/1 per label, opened by every template and way that carries it."""
+    from pulp import lpSum
+
+    used: dict[str, Any] = {}
+    users: dict[str, list[tuple[Any, int]]] = {}
+    for t, z in f.chosen():
+        for tag in {label(p) for p in t.switches}:
+            users.setdefault(tag, []).append((z, 1))
+    for key, variables in f.x.items():
+        bound = f.data.most(key)
+        for way, x in zip(f.data.ways[key], variables, strict=True):
+            for tag in {label(p) for p, _ in way.parts}:
+                users.setdefault(tag, []).append((x, bound))
+    fixed = {label(p) for p in f.data.fixed_parts}
+    for i, tag in enumerate(sorted(users)):
+        if tag in fixed:
+            continue
+        used[tag] = f.var(f"{name}_{i}", 1, binary=True)
+        for variable, bound in users[tag]:
+            f.add(name, variable - bound * used[tag] <= 0)
+    f.add(name, lpSum(used.values()) <= most - len(fixed))
+
+
+def vendor_limit(f: Formulation) -> None:
+    r"""At most limits.vendors vendors.
+
+    sum_v u[v] <= limit;  z[t] <= u[v] and x[k,w] <= N[k] u[v] for every vendor v of t and w
+    """
+    if f.data.case.limits.vendors is not None:
+        _limit_distinct(f, "vendor_limit", f.data.case.limits.vendors, f.data.vendor)
+
+
+def sku_limit(f: Formulation) -> None:
+    r"""At most limits.skus distinct parts.
+
+    sum_p u[p] <= limit;  z[t] <= u[p] and x[k,w] <= N[k] u[p] for every part p of t and w
+    """
+    if f.data.case.limits.skus is not None:
+        _limit_distinct(f, "sku_limit", f.data.case.limits.skus, lambda part: part)
+
+
+def owned_stock(f: Formulation) -> None:
+    r"""Owned parts are taken from stock, as far as it goes and as far as they are needed.
+
+    y[p] <= owned[p];  y[p] <= pieces of p in the design
+    """
+    from pulp import lpSum
+
+    for part, y in f.y.items():
+        switches = lpSum(t.switches[part] * z for t, z in f.chosen() if part in t.switches)
+        links = lpSum(dict(w.parts)[part] * x for w, x in f.built() if part in dict(w.parts))
+        f.add("owned_stock", y - switches - links <= f.data.fixed_parts.get(part, 0))
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family("one_template", "", one_template),
+    Family("every_link_built", "", every_link_built),
+    Family("management_ports", "", management_ports),
+    Family("owned_stock", "owned", owned_stock),
+    Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
+    Family("cost_ceiling", "limits.cost_usd", cost_ceiling),
+    Family("power_ceiling", "limits.power_kw", power_ceiling),
+    Family("site_power", "site.power_kw", site_power),
+    Family("rack_limit", "limits.racks", rack_limit),
+    Family("vendor_limit", "limits.vendors", vendor_limit),
+    Family("sku_limit", "limits.skus", sku_limit),
+)
+
+
+def formulate(data: Instance, without: frozenset[str] = frozenset()) -> Formulation:
+    """Build the program, leaving out the families named in ``without``."""
+    from pulp import LpMinimize, LpProblem
+
+    f = Formulation(data, LpProblem("gpunet", LpMinimize))
+    for fabric, templates in data.templates.items():
+        f.z[fabric] = [f.var(f"z_{fabric.value}_{i}", 1, binary=True) for i in range(len(templates))]
+    for k, (key, ways) in enumerate(data.ways.items()):
+        most = f.data.most(key)
+        f.x[key] = [f.var(f"x_{k}_{w}", most) for w in range(len(ways))]
+    for i, (part, quantity) in enumerate(sorted(data.owned.items())):
+        f.y[part] = f.var(f"y_{i}", quantity)
+    for family in FAMILIES:
+        if family.name not in without:
+            family.build(f)
+    return f
+
+
+def set_objective(f: Formulation, objective: Objective) -> int:
+    """Minimise the excess over the least weight of every class; return the constant left out."""
+    from pulp import lpSum
+
+    data = f.data
+    least = {key: min(w.weight.of(objective) for w in ways) for key, ways in data.ways.items()}
+    base = {
+        id(t): data.weights[id(t)].of(objective) + sum(least[key] * data.need(key, t) for key in data.ways)
+        for t, _ in f.chosen()
+    }
+    constant = data.fixed.of(objective)
+    shift: dict[FabricName, int] = {}
+    for fabric, templates in data.templates.items():
+        # A constant per fabric may be taken out only where the fabric always has a template.
+        always = not (fabric is FabricName.STORAGE and data.storage_optional)
+        shift[fabric] = min((base[id(t)] for t in templates), default=0) if always else 0
+        constant += shift[fabric]
+    excess = lpSum((base[id(t)] - shift[t.fabric]) * z for t, z in f.chosen())
+    extra = lpSum(
+        (w.weight.of(objective) - least[key]) * x
+        for key, variables in f.x.items()
+        for w, x in zip(data.ways[key], variables, strict=True)
+        if w.weight.of(objective) != least[key]
+    )
+    goal = excess + extra
+    if objective is not Objective.POWER and f.y:
+        goal = goal - lpSum((data.prices.cents(p) or 0) * y for p, y in f.y.items())
+    f.prob.setObjective(goal)
+    return constant
+
+
+def set_tie_break(f: Formulation) -> None:
+    """Minimise the rank of what is chosen: templates first in rank order, then ways in part order."""
+    from pulp import lpSum
+
+    blocks = 1 + sum(f.data.most(key) * max(0, len(ways) - 1) for key, ways in f.data.ways.items())
+    templates = lpSum(i * blocks * z for zs in f.z.values() for i, z in enumerate(zs) if i)
+    ways = lpSum(i * x for xs in f.x.values() for i, x in enumerate(xs) if i)
+    stock = lpSum(f.y.values())
+    f.prob.setObjective(templates + ways - stock if f.y else templates + ways)
+
+
+def read_choice(f: Formulation, value: Callable[[Any], float]) -> Choice:
+    """Round a solution to integers. Raises ValueError when a value is not near an integer."""
+
+    def whole(variable: Any) -> int:
+        v = value(variable)
+        if abs(v - round(v)) > 1e-4:
+            raise ValueError(f"{variable.name} = {v} is not an integer")
+        return round(v)
+
+    chosen = {}
+    for fabric, templates in f.data.templates.items():
+        picked = [t for t, z in zip(templates, f.z[fabric], strict=True) if whole(z)]
+        if picked:
+            chosen[fabric] = picked[0]
+    return Choice(chosen, {key: [whole(x) for x in xs] for key, xs in f.x.items()})

@@ -1,0 +1,475 @@
+"""A template: one fully counted way to build a fabric. Everything inside it is an exact integer."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from gpunet.models.case import FabricName, Objective, Placement, Striping, Topology
+from gpunet.models.parts import Protocol, Switch
+from gpunet.solver.demand import CENTRAL, Endpoints, Host
+from gpunet.solver.layout import Room
+from gpunet.solver.links import LinkBook, cage_kinds
+from gpunet.solver.ports import Face, Use
+from gpunet.solver.prices import ZERO, PriceList, Weight
+from gpunet.solver.wiring import (
+    Attach,
+    Block,
+    Shape,
+    Stripe,
+    attach,
+    leaf_cages,
+    lower_cages,
+    stripe_blocks,
+    upper_cages,
+)
+
+ENDPOINT_LEAF, LEAF_SPINE, SPINE_CORE = "endpoint-leaf", "leaf-spine", "spine-core"
+FIBRE_NS_PER_M = 5.0
+"""Light in glass (evidence.md 4)."""
+
+
+class LinkClass(NamedTuple):
+    """All blocks of a fabric that price alike: same cages, length step and shape."""
+
+    link_class: str
+    pair: int
+    step_m: float
+    shape: Shape
+
+
+class Upper(NamedTuple):
+    """The tier above: which switches, how they face down, how many, and the links from each switch below."""
+
+    switch: Switch
+    lower_face: Face
+    """Face of the switches below that looks up."""
+    face: Face
+    """Face of these switches that looks down."""
+    count: int
+    """Switches of one group: spines of a pod, cores of a plane; all cores when only ports are counted."""
+    multiplicity: int
+    """Links from each switch below to each of these; 0 when only ports are counted."""
+    links_per_lower: int
+    """Uplinks of each switch below."""
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """A fabric, fully counted. ``kinds[i]`` attaches by ``plans[i]`` to leaf face ``downs[i]``."""
+
+    fabric: FabricName
+    protocol: Protocol
+    topology: Topology
+    striping: Striping
+    kinds: tuple[Endpoints, ...]
+    leaf: Switch
+    n_leaves: int
+    leaves_per_group: int
+    downs: tuple[Face, ...]
+    plans: tuple[Attach, ...]
+    spine: Upper | None = None
+    core: Upper | None = None
+    leaves_per_pod: int = 0
+    """Leaves under one set of spines; all leaves in two tiers."""
+    carries_storage: bool = False
+    """True for a backend that also carries storage."""
+    central_leaves: int = 0
+    """Of the leaves, those in the central zone that serve only switches there; out-of-band only."""
+    management: bool = False
+    """True for out-of-band: its leaves also serve one port of every switch."""
+    facts: Facts = field(default_factory=lambda: Facts(), compare=False)
+
+    @property
+    def tiers(self) -> int:
+        """Switch tiers."""
+        return 1 + (self.spine is not None) + (self.core is not None)
+
+    @property
+    def n_pods(self) -> int:
+        """Groups of spines."""
+        return math.ceil(self.n_leaves / self.leaves_per_pod) if self.spine else 0
+
+    @property
+    def n_spines(self) -> int:
+        """Spines of all pods."""
+        return self.spine.count * self.n_pods if self.spine else 0
+
+    @property
+    def n_cores(self) -> int:
+        """Cores of all planes; there is a plane for every spine of a pod. By ports only, cores are counted together."""
+        if self.core is None or self.spine is None:
+            return 0
+        return self.core.count * self.spine.count if self.core.multiplicity else self.core.count
+
+    @cached_property
+    def switches(self) -> dict[str, int]:
+        """Switches by model."""
+        found: dict[str, int] = {self.leaf.id: self.n_leaves}
+        for upper, count in ((self.spine, self.n_spines), (self.core, self.n_cores)):
+            if upper is not None:
+                found[upper.switch.id] = found.get(upper.switch.id, 0) + count
+        return found
+
+    @property
+    def n_switches(self) -> int:
+        """Switches of all tiers."""
+        return self.n_leaves + self.n_spines + self.n_cores
+
+    def stripe(self, upper: Upper) -> Stripe:
+        """The wiring pattern below ``upper``."""
+        return Stripe(upper.count, upper.multiplicity, upper.lower_face.ports, upper.face.ports)
+
+    def leaf_uses(self) -> list[Use]:
+        """Cages of one leaf: one entry per kind of endpoint, then the uplinks."""
+        uses: list[Use] = [
+            (face, leaf_cages(kind, plan)) for kind, plan, face in zip(self.kinds, self.plans, self.downs, strict=True)
+        ]
+        if self.spine is not None:
+            uses.append((self.spine.lower_face, self.up_cages(self.spine)))
+        return uses
+
+    def up_cages(self, upper: Upper) -> int:
+        """Uplink cages of one switch below ``upper``."""
+        if upper.multiplicity:
+            return lower_cages(self.stripe(upper))
+        return math.ceil(upper.links_per_lower / upper.lower_face.ports)
+
+    def down_cages(self, upper: Upper, n_lower: int) -> int:
+        """Downlink cages of one switch of ``upper`` above ``n_lower`` switches."""
+        if upper.multiplicity:
+            return upper_cages(self.stripe(upper), n_lower)
+        return math.ceil(math.ceil(n_lower * upper.links_per_lower / upper.count) / upper.face.ports)
+
+    def rank(self) -> tuple[object, ...]:
+        """Fixed order among templates of equal worth: plainer first."""
+        return (
+            self.tiers,
+            self.n_switches,
+            len(self.switches),
+            self.facts.links,
+            self.topology is not Topology.RAIL_OPTIMIZED,
+            self.protocol.value,
+            sorted(self.switches),
+            self.n_leaves,
+            self.n_spines,
+            self.n_pods,
+            self.plans,
+            tuple((f.group.name, f.ports, f.speed_gbps, f.hot) for f in self.downs),
+            tuple(
+                (
+                    u.count,
+                    u.multiplicity,
+                    u.face.speed_gbps,
+                    u.face.ports,
+                    u.lower_face.ports,
+                    u.face.hot,
+                    u.lower_face.hot,
+                )
+                for u in (self.spine, self.core)
+                if u is not None
+            ),
+        )
+
+
+@dataclass
+class Facts:
+    """What follows from a template's counts, computed once by ``Measure``."""
+
+    blocks: dict[LinkClass, int] = field(default_factory=dict)
+    links: int = 0
+    leaf_load: int = 0
+    """Share of a rack that the leaves of the fullest row zone take, millionths."""
+    central_load: int = 0
+    """Share of a rack that all switches in the central zone take, millionths."""
+    row_switches: int = 0
+    """Switches whose management port is served from the rows."""
+    central_switches: int = 0
+    """Switches whose management port is served from the central zone; 0 in a room of one row."""
+    hops: int = 1
+    latency_ns: float | None = None
+    switch_weight: Weight = ZERO
+    least: dict[Objective, int] = field(default_factory=dict)
+    """Least weight per objective of the template by itself, owned parts free."""
+
+
+class Position(NamedTuple):
+    """Where the leaves of one group stand: a zone, or the server racks first..last (top-of-rack)."""
+
+    zone: str | None
+    first: int
+    last: int
+
+
+class Measure:
+    """Turns counts into blocks, loads and latency, in one room. Results that many templates share are kept."""
+
+    def __init__(self, room: Room, book: LinkBook, prices: PriceList) -> None:
+        self.room, self.book, self.prices = room, book, prices
+        self._positions: dict[tuple[object, ...], list[Position]] = {}
+        self._attached: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
+        self._striped: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
+        self._lengths: dict[tuple[object, ...], list[float]] = {}
+        self._kinds: dict[tuple[object, ...], int] = {}
+        self._weights: dict[str, Weight] = {}
+        self._starts: dict[int, list[int]] = {}
+
+    def positions(self, t: Template) -> list[Position]:
+        """Where each leaf group stands: with its first host."""
+        kind, plan = t.kinds[0], t.plans[0]
+        key = (
+            id(kind),
+            plan.rails_per_leaf,
+            plan.hosts_per_group,
+            plan.cages_per_leaf if not plan.rails_per_leaf else 0,
+        )
+        key = (*key, t.n_leaves // t.leaves_per_group, t.central_leaves)
+        if key not in self._positions:
+            n_groups = t.n_leaves // t.leaves_per_group - t.central_leaves
+            central = Position(self.room.central.name, 0, 0)
+            self._positions[key] = [self._position(kind, plan, q) for q in range(n_groups)] + [
+                central
+            ] * t.central_leaves
+        return self._positions[key]
+
+    def _position(self, kind: Endpoints, plan: Attach, q: int) -> Position:
+        if plan.rails_per_leaf:
+            first, last = q * plan.hosts_per_group, (q + 1) * plan.hosts_per_group - 1
+        else:
+            starts = self._first_cages(kind)
+            first = bisect.bisect_right(starts, q * plan.cages_per_leaf) - 1
+            last = bisect.bisect_right(starts, (q + 1) * plan.cages_per_leaf - 1) - 1
+        racks = [kind.hosts[min(i, len(kind.hosts) - 1)].rack for i in (first, min(last, len(kind.hosts) - 1))]
+        first_rack = self.room.n_server_racks - 1 if racks[0] == CENTRAL else racks[0]
+        last_rack = first_rack if racks[1] == CENTRAL else max(first_rack, racks[1])
+        if self.room.case.site.switch_placement is Placement.TOP_OF_RACK:
+            return Position(None, first_rack, last_rack)
+        return Position(self.room.leaf_zone(first_rack), first_rack, last_rack)
+
+    def _first_cages(self, kind: Endpoints) -> list[int]:
+        """Number of the first cage of every host, in host order."""
+        found = self._starts.get(id(kind))
+        if found is None:
+            found = self._starts[id(kind)] = [0, *itertools.accumulate(h.cages for h in kind.hosts)][:-1]
+        return found
+
+    def host_to_leaf_m(self, host: Host, leaf: Position) -> float:
+        """Routed length from a host to a leaf group, m."""
+        room = self.room
+        if leaf.zone is None:
+            if host.rack == CENTRAL:
+                return max(room.rack_to_zone_m(r, room.central.name) for r in range(leaf.first, leaf.last + 1))
+            return room.rack_to_racks_m(host.rack, leaf.first, leaf.last)
+        if host.rack == CENTRAL:
+            return room.zone_to_zone_m(room.central.name, leaf.zone)
+        return room.rack_to_zone_m(host.rack, leaf.zone)
+
+    def leaf_to_central_m(self, leaf: Position) -> float:
+        """Routed length from a leaf group to the central zone, m."""
+        room = self.room
+        if leaf.zone is None:
+            return max(room.rack_to_zone_m(r, room.central.name) for r in range(leaf.first, leaf.last + 1))
+        return room.zone_to_zone_m(leaf.zone, room.central.name)
+
+    def attach_blocks(self, t: Template, i: int) -> Iterator[Block]:
+        """Blocks of endpoint kind ``i`` of a template."""
+        positions = self.positions(t)
+        per_group = 1 if t.plans[i].rails_per_leaf else t.leaves_per_group
+        return attach(t.kinds[i], t.plans[i], lambda host, q: self.host_to_leaf_m(host, positions[q // per_group]))
+
+    def leaf_lengths(self, t: Template) -> list[float]:
+        """Routed length of every leaf to its spines, m."""
+        return [self.leaf_to_central_m(p) for p in self.positions(t) for _ in range(t.leaves_per_group)]
+
+    def spine_blocks(self, t: Template, pod: int) -> Iterator[Block]:
+        """Blocks between the leaves and the spines of one pod."""
+        assert t.spine is not None
+        lengths = self.leaf_lengths(t)[pod * t.leaves_per_pod : (pod + 1) * t.leaves_per_pod]
+        return stripe_blocks(t.stripe(t.spine), lengths)
+
+    def core_blocks(self, t: Template) -> Iterator[Block]:
+        """Blocks between the spines and the cores of one plane; every plane is alike."""
+        assert t.core is not None
+        central = self.room.central.name
+        return stripe_blocks(t.stripe(t.core), [self.room.zone_to_zone_m(central, central)] * t.n_pods)
+
+    def pair(self, lower: tuple[Face, Switch], upper: tuple[Face, Switch]) -> int:
+        """The pair number of two switch faces, lower tier first."""
+        key = (id(lower[1]), lower[0].group.name, *lower[0][1:3], lower[0].hot)
+        key2 = (id(upper[1]), upper[0].group.name, *upper[0][1:3], upper[0].hot)
+        if (key, key2) not in self._kinds:
+            a, b = (
+                cage_kinds(face.group, face.modes, switch.protocol, face.hot, switch) for face, switch in (lower, upper)
+            )
+            self._kinds[key, key2] = self.book.pair(a, b)
+        return self._kinds[key, key2]
+
+    def endpoint_pair(self, face: Face, switch: Switch, kind: Endpoints) -> int:
+        """The pair number of a leaf face and an endpoint cage."""
+        key = (id(switch), face.group.name, *face[1:3], face.hot, id(kind))
+        if key not in self._kinds:
+            a = cage_kinds(face.group, face.modes, switch.protocol, face.hot, switch)
+            b = cage_kinds(kind.cage, kind.modes, switch.protocol)
+            self._kinds[key] = self.book.pair(a, b)
+        return self._kinds[key]
+
+    def switch_weight(self, switch: Switch) -> Weight:
+        """What one switch adds to each total."""
+        found = self._weights.get(switch.id)
+        if found is None:
+            weight = self.prices.weight(switch.id, switch.power_chassis_max_w.milli, supported=True)
+            if weight is None:
+                raise ValueError(f"{switch.id} has no price")
+            found = self._weights[switch.id] = weight
+        return found
+
+    def bound_weight(self, switch: Switch) -> Weight:
+        """What one switch adds to each total at least: owned switches may be free."""
+        weight = self.switch_weight(switch)
+        free = self.prices.free_cents(switch.id)
+        return Weight(weight.cost - free, weight.power, weight.tco - free)
+
+    def rack_share(self, switch: Switch) -> int:
+        """Share of a rack one switch takes by units or watts, whichever is more, millionths, rounded up."""
+        site = self.room.case.site
+        watts = switch.power_supply_w or switch.power_chassis_max_w
+        return max(
+            math.ceil(switch.rack_units.v * 1_000_000 / site.rack.units),
+            math.ceil(watts.milli * 1_000_000 / self.room.rack_mw),
+        )
+
+    def fill(self, t: Template) -> None:
+        """Compute the facts of a template."""
+        facts = t.facts
+        for i, kind in enumerate(t.kinds):
+            counted = self._count_attach(t, i)
+            self._add(facts, ENDPOINT_LEAF, self.endpoint_pair(t.downs[i], t.leaf, kind), counted, 1)
+        if t.spine is not None:
+            pair = self.pair((t.spine.lower_face, t.leaf), (t.spine.face, t.spine.switch))
+            self._add(facts, LEAF_SPINE, pair, self._count_spine(t), 1)
+        if t.core is not None and t.spine is not None:
+            pair = self.pair((t.core.lower_face, t.spine.switch), (t.core.face, t.core.switch))
+            self._add(facts, SPINE_CORE, pair, self._count_core(t), 1)
+        facts.links = sum(key.shape.links * n for key, n in facts.blocks.items())
+        self._loads(t)
+        self._latency(t)
+
+    def _add(
+        self, facts: Facts, link_class: str, pair: int, counted: dict[tuple[float, Shape], int], times: int
+    ) -> None:
+        for (step, shape), n in counted.items():
+            key = LinkClass(link_class, pair, step, shape)
+            facts.blocks[key] = facts.blocks.get(key, 0) + n * times
+
+    def _tally(self, blocks: Iterator[Block]) -> dict[tuple[float, Shape], int]:
+        found: dict[tuple[float, Shape], int] = {}
+        for block in blocks:
+            key = (self.book.step(block.length_m), block.shape)
+            found[key] = found.get(key, 0) + block.count
+        return found
+
+    def _count_attach(self, t: Template, i: int) -> dict[tuple[float, Shape], int]:
+        key = (id(t.kinds[i]), t.plans[i], id(t.kinds[0]), t.plans[0][:3], t.leaves_per_group, t.n_leaves)
+        if key not in self._attached:
+            self._attached[key] = self._tally(self.attach_blocks(t, i))
+        return self._attached[key]
+
+    def _count_spine(self, t: Template) -> dict[tuple[float, Shape], int]:
+        assert t.spine is not None
+        if not t.spine.multiplicity:
+            return self._uncounted(t, t.spine, t.n_leaves, t.n_spines, max(self.leaf_lengths(t)))
+        key = (t.stripe(t.spine), id(t.kinds[0]), t.plans[0][:3], t.leaves_per_group, t.n_leaves, t.leaves_per_pod)
+        if key not in self._striped:
+            total: dict[tuple[float, Shape], int] = {}
+            for pod in range(t.n_pods):
+                for k, n in self._tally(self.spine_blocks(t, pod)).items():
+                    total[k] = total.get(k, 0) + n
+            self._striped[key] = total
+        return self._striped[key]
+
+    def _count_core(self, t: Template) -> dict[tuple[float, Shape], int]:
+        assert t.core is not None
+        assert t.spine is not None
+        if not t.core.multiplicity:
+            central = self.room.central.name
+            return self._uncounted(t, t.core, t.n_spines, t.n_cores, self.room.zone_to_zone_m(central, central))
+        return {k: n * t.spine.count for k, n in self._tally(self.core_blocks(t)).items()}
+
+    def _uncounted(
+        self, t: Template, upper: Upper, n_lower: int, n_upper: int, length_m: float
+    ) -> dict[tuple[float, Shape], int]:
+        """One block for a whole tier whose links are only counted (striping by ports)."""
+        return {(self.book.step(length_m), ports_shape(upper, n_lower, n_upper)): 1} if t.spine else {}
+
+    def _loads(self, t: Template) -> None:
+        share = self.rack_share(t.leaf)
+        per_zone: dict[str | None, int] = {}
+        for p in self.positions(t):
+            per_zone[p.zone] = per_zone.get(p.zone, 0) + t.leaves_per_group * share
+        central = self.room.central.name
+        t.facts.central_load = per_zone.pop(central, 0)
+        one_pool = self.room.rows == 1 or self.room.network_places_together
+        in_rows = sum(1 for p in self.positions(t) if p.zone != central) * t.leaves_per_group
+        t.facts.row_switches = t.n_switches if one_pool else in_rows
+        t.facts.central_switches = t.n_switches - t.facts.row_switches
+        t.facts.leaf_load = max((n for zone, n in per_zone.items() if zone is not None), default=0)
+        for upper, count in ((t.spine, t.n_spines), (t.core, t.n_cores)):
+            if upper is not None:
+                t.facts.central_load += count * self.rack_share(upper.switch)
+        t.facts.switch_weight = sum(
+            (
+                self.switch_weight(s).times(n)
+                for s, n in (
+                    (t.leaf, t.n_leaves),
+                    *((u.switch, n) for u, n in ((t.spine, t.n_spines), (t.core, t.n_cores)) if u is not None),
+                )
+            ),
+            ZERO,
+        )
+
+    def _latency(self, t: Template) -> None:
+        t.facts.hops = 2 * t.tiers - 1
+        passed = [t.leaf] * (1 if t.spine is None else 2)
+        metres = 0.0
+        if t.spine is not None:
+            passed += [t.spine.switch] * (1 if t.core is None else 2)
+            metres += 2 * max(self.leaf_lengths(t))
+        if t.core is not None:
+            passed.append(t.core.switch)
+            central = self.room.central.name
+            metres += 2 * self.room.zone_to_zone_m(central, central)
+        if all(s.latency_ns is not None for s in passed):
+            t.facts.latency_ns = sum(s.latency_ns.v for s in passed if s.latency_ns) + metres * FIBRE_NS_PER_M
+
+    def least(self, t: Template, objective: Objective) -> int | None:
+        """Least weight of a template by itself, each link class built its best way, owned parts free.
+
+        None when a link class cannot be built.
+        """
+        total = t.facts.switch_weight.of(objective)
+        if objective is not Objective.POWER:
+            total -= sum(self.prices.free_cents(part) * n for part, n in t.switches.items())
+        for key, n in t.facts.blocks.items():
+            best = self.book.best(key.pair, key.step_m, key.shape, objective)
+            if best is None:
+                return None
+            total += best * n
+        return total
+
+
+def ports_shape(upper: Upper, n_lower: int, n_upper: int) -> Shape:
+    """Shape of a tier wired round-robin: every lower switch full, upper switches as even as they come."""
+    links = n_lower * upper.links_per_lower
+    full, more = divmod(links, n_upper)
+
+    def cages(per_switch: int, per_cage: int) -> tuple[int, ...]:
+        whole, rest = divmod(per_switch, per_cage)
+        return (per_cage,) * whole + ((rest,) if rest else ())
+
+    b_fill = cages(full + 1, upper.face.ports) * more + cages(full, upper.face.ports) * (n_upper - more)
+    return Shape(cages(upper.links_per_lower, upper.lower_face.ports) * n_lower, b_fill, False, False)

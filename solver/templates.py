@@ -1,0 +1,517 @@
+"""Enumerates every template of a fabric in integer arithmetic, cut off by a bound.
+
+A cutoff is a ceiling per objective that a template must not exceed by itself; with no cutoff everything is
+enumerated. Lower bounds used to skip are sums of switches and cheapest links, so nothing within the cutoff is lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from gpunet.models.case import FabricBase, FabricName, Objective, Placement, Striping, Topology
+from gpunet.models.parts import Protocol, Switch
+from gpunet.solver.demand import Endpoints
+from gpunet.solver.eligible import lossy_in_backend
+from gpunet.solver.ports import Face, Use, faces, fits
+from gpunet.solver.template import Measure, Template, Upper
+from gpunet.solver.wiring import Attach, Stripe, leaf_cages, lower_cages, upper_cages
+
+OBJECTIVES = tuple(Objective)
+
+
+@dataclass
+class Cutoff:
+    """The most a template may weigh by itself, per objective."""
+
+    most: dict[Objective, float] = field(default_factory=lambda: dict.fromkeys(OBJECTIVES, math.inf))
+
+    def passes(self, bound: Sequence[float]) -> bool:
+        """True when a lower bound (cost, power, tco) is within the cutoff."""
+        return all(b <= self.most[o] for b, o in zip(bound, OBJECTIVES, strict=True))
+
+
+@dataclass
+class Scope:
+    """One fabric over one protocol: what to connect and with which parts."""
+
+    fabric: FabricName
+    protocol: Protocol
+    spec: FabricBase
+    topologies: tuple[Topology, ...]
+    kinds: tuple[Endpoints, ...]
+    switches: list[Switch]
+    measure: Measure
+    carries_storage: bool = False
+    row_leaves: int = 0
+    """Management leaves in the rows; out-of-band only."""
+    central_leaves: int = 0
+    """Management leaves in the central zone; out-of-band only."""
+    management: bool = False
+    leaf_models: frozenset[str] | None = None
+    """Models that may be leaves; any when none."""
+    refused: dict[str, int] = field(default_factory=dict)
+    """Why templates were refused, by the name of the limit, counted; read by explain."""
+
+    def refuse(self, limit: str) -> None:
+        """Count one refusal."""
+        self.refused[limit] = self.refused.get(limit, 0) + 1
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Endpoints over leaves of one model: plans and what one leaf must carry."""
+
+    topology: Topology
+    n_leaves: int
+    leaves_per_group: int
+    plans: tuple[Attach, ...]
+    uplink_gbps: Fraction
+    """Bandwidth one leaf needs upwards: every kind's downlinks over its oversubscription."""
+    central_leaves: int = 0
+
+
+Bound = tuple[float, float, float]
+
+
+def plus(bound: Bound, weight: Sequence[float], times: float) -> Bound:
+    """``bound + weight * times``, objective by objective."""
+    return (bound[0] + weight[0] * times, bound[1] + weight[1] * times, bound[2] + weight[2] * times)
+
+
+def enumerate_templates(scope: Scope, cutoff: Cutoff) -> Iterator[Template]:
+    """Every template of a scope within the cutoff; the caller may lower the cutoff while it runs."""
+    leaf_faces = {s.id: _usable_faces(scope, s) for s in scope.switches}
+    for leaf in scope.switches:
+        if scope.leaf_models is not None and leaf.id not in scope.leaf_models:
+            continue
+        for downs in itertools.product(*(_down_faces(scope, leaf, leaf_faces[leaf.id], k) for k in scope.kinds)):
+            base = _endpoint_bound(scope, leaf, downs)
+            if base is None or not cutoff.passes(base):
+                continue
+            yield from _one_tier(scope, cutoff, leaf, downs, base)
+            if scope.spec.max_tiers >= 2:
+                yield from _more_tiers(scope, cutoff, leaf, downs, base, leaf_faces)
+
+
+def _usable_faces(scope: Scope, switch: Switch) -> list[Face]:
+    return [f for f in faces(switch, scope.protocol) if not lossy_in_backend(switch, scope.fabric, f.speed_gbps)]
+
+
+def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) -> list[Face]:
+    return [
+        f
+        for f in found
+        if f.speed_gbps == kind.speed_gbps and scope.measure.book.buildable(scope.measure.endpoint_pair(f, leaf, kind))
+    ]
+
+
+def _endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound | None:
+    total: Bound = (0, 0, 0)
+    for kind, face in zip(scope.kinds, downs, strict=True):
+        pair = scope.measure.endpoint_pair(face, leaf, kind)
+        least = [scope.measure.book.least_per_link(pair, o) for o in OBJECTIVES]
+        if any(x is None for x in least):
+            return None
+        total = plus(total, [x or 0.0 for x in least], kind.present_links)
+    return total
+
+
+def spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], most_leaves: int) -> Iterator[Spread]:
+    """Ways to spread the endpoints over ``leaf``, fewest leaves first within each topology."""
+    if scope.management:
+        yield from _management_spreads(scope, leaf, downs, most_leaves)
+        return
+    for topology in scope.topologies:
+        if topology is Topology.RAIL_OPTIMIZED and scope.kinds[0].rail:
+            rails = scope.kinds[0].ports_per_host
+            for k in (d for d in range(1, rails + 1) if rails % d == 0):
+                per_cage = scope.kinds[0].ports_per_cage
+                if k % per_cage == 0 or k == 1:
+                    yield from _rail_spreads(scope, leaf, downs, k, most_leaves)
+        elif topology is Topology.LEAF_SPINE:
+            yield from _plain_spreads(scope, leaf, downs, most_leaves)
+
+
+def _rail_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], k: int, most: int) -> Iterator[Spread]:
+    kind = scope.kinds[0]
+    n_hosts, per_group = len(kind.hosts), kind.ports_per_host // k
+    first = math.ceil(n_hosts * k / max(1, downs[0].cages * downs[0].ports))
+    for groups in range(max(1, first), min(n_hosts, most // per_group) + 1):
+        g = math.ceil(n_hosts / groups)
+        if math.ceil(n_hosts / g) != groups:
+            continue
+        plan = Attach(k, g, math.ceil(g * k / kind.ports_per_cage), downs[0].ports)
+        spread = _spread(scope, downs, Topology.RAIL_OPTIMIZED, groups * per_group, per_group, plan)
+        if fits(leaf, _down_uses(scope, downs, spread)):
+            yield spread
+
+
+def _plain_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], most: int) -> Iterator[Spread]:
+    kind = scope.kinds[0]
+    cages = kind.future_cages
+    first = math.ceil(cages * kind.ports_per_cage / max(1, downs[0].cages * downs[0].ports))
+    for n in range(max(1, first), min(cages, most) + 1):
+        per_leaf = math.ceil(cages / n)
+        if math.ceil(cages / per_leaf) != n:
+            continue
+        plan = Attach(0, 0, per_leaf, downs[0].ports)
+        spread = _spread(scope, downs, Topology.LEAF_SPINE, n, 1, plan)
+        if fits(leaf, _down_uses(scope, downs, spread)):
+            yield spread
+
+
+def _management_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], most: int) -> Iterator[Spread]:
+    """Management leaves are filled one after the other; how many there are is given with the scope."""
+    n = scope.row_leaves + scope.central_leaves
+    if n <= most and fits(leaf, [(downs[0], downs[0].cages)]):
+        plan = Attach(0, 0, downs[0].cages * downs[0].ports, downs[0].ports)
+        spread = _spread(scope, downs, Topology.LEAF_SPINE, n, 1, plan)
+        yield dataclasses.replace(spread, central_leaves=scope.central_leaves)
+
+
+def _spread(
+    scope: Scope, downs: Sequence[Face], topology: Topology, n_leaves: int, per_group: int, first: Attach
+) -> Spread:
+    plans = [first]
+    for kind, face in zip(scope.kinds[1:], downs[1:], strict=True):
+        plans.append(Attach(0, 0, math.ceil(kind.future_cages / n_leaves), face.ports))
+    gbps = Fraction(0)
+    for kind, plan in zip(scope.kinds, plans, strict=True):
+        ports = plan.cages_per_leaf * kind.ports_per_cage
+        if plan.rails_per_leaf:
+            ports = plan.hosts_per_group * plan.rails_per_leaf
+        gbps += ports * Fraction(kind.speed_gbps) / kind.oversubscription
+    return Spread(topology, n_leaves, per_group, tuple(plans), gbps)
+
+
+def _down_uses(scope: Scope, downs: Sequence[Face], spread: Spread) -> list[Use]:
+    return [(face, leaf_cages(kind, plan)) for kind, plan, face in zip(scope.kinds, spread.plans, downs, strict=True)]
+
+
+def _template(
+    scope: Scope,
+    leaf: Switch,
+    downs: Sequence[Face],
+    spread: Spread,
+    spine: Upper | None = None,
+    core: Upper | None = None,
+    leaves_per_pod: int = 0,
+) -> Template | None:
+    """A template with its facts, or none when the room, the latency or a limit of the fabric refuses it."""
+    t = Template(
+        fabric=scope.fabric,
+        protocol=scope.protocol,
+        topology=spread.topology,
+        striping=scope.spec.striping,
+        kinds=scope.kinds,
+        leaf=leaf,
+        n_leaves=spread.n_leaves,
+        leaves_per_group=spread.leaves_per_group,
+        downs=tuple(downs),
+        plans=spread.plans,
+        spine=spine,
+        core=core,
+        leaves_per_pod=leaves_per_pod or spread.n_leaves,
+        carries_storage=scope.carries_storage,
+        central_leaves=spread.central_leaves,
+        management=scope.management,
+    )
+    spec = scope.spec
+    if spec.max_hops is not None and 2 * t.tiers - 1 > spec.max_hops:
+        scope.refuse("max_hops")
+        return None
+    if scope.measure.room.case.site.switch_placement is Placement.TOP_OF_RACK and not _stands_on_top(scope, t):
+        scope.refuse("site.rack")
+        return None
+    scope.measure.fill(t)
+    if spec.latency_ns is not None and (t.facts.latency_ns is None or t.facts.latency_ns > spec.latency_ns):
+        scope.refuse("latency_ns")
+        return None
+    for objective in OBJECTIVES:
+        least = scope.measure.least(t, objective)
+        if least is None:
+            scope.refuse("interconnect")
+            return None
+        t.facts.least[objective] = least
+    return t
+
+
+def _stands_on_top(scope: Scope, t: Template) -> bool:
+    """True when every rack has room for the leaves that stand on its servers."""
+    room = scope.measure.room
+    site = room.case.site
+    per_rack: dict[int, int] = {}
+    for p in scope.measure.positions(t):
+        racks = range(p.first, p.last + 1)
+        for j in range(t.leaves_per_group):
+            rack = racks[j % len(racks)]
+            per_rack[rack] = per_rack.get(rack, 0) + 1
+    most = max(per_rack.values())
+    units = room.servers_per_rack * room.server_units + most * math.ceil(t.leaf.rack_units.v)
+    watts = t.leaf.power_supply_w or t.leaf.power_chassis_max_w
+    power = room.servers_per_rack * room.server_mw + most * watts.milli
+    return units <= site.rack.units and power <= room.rack_mw
+
+
+def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face], base: Bound) -> Iterator[Template]:
+    if scope.management and (scope.row_leaves, scope.central_leaves) != (1, 0):
+        return
+    if scope.spec.min_leaves > 1 or not cutoff.passes(plus(base, scope.measure.bound_weight(leaf), 1)):
+        return
+    topology = scope.topologies[0] if scope.kinds[0].rail else Topology.LEAF_SPINE
+    kind = scope.kinds[0]
+    if topology is Topology.RAIL_OPTIMIZED:
+        rails = kind.ports_per_host
+        plan = Attach(rails, len(kind.hosts), len(kind.hosts) * kind.cages_per_host, downs[0].ports)
+    else:
+        cages = downs[0].cages if scope.management else kind.future_cages
+        plan = Attach(0, 0, cages, downs[0].ports)
+    spread = _spread(scope, downs, topology, 1, 1, plan)
+    if fits(leaf, _down_uses(scope, downs, spread)):
+        found = _template(scope, leaf, downs, spread)
+        if found is not None:
+            yield found
+
+
+def _more_tiers(
+    scope: Scope,
+    cutoff: Cutoff,
+    leaf: Switch,
+    downs: Sequence[Face],
+    base: Bound,
+    usable: dict[str, list[Face]],
+) -> Iterator[Template]:
+    measure, spec = scope.measure, scope.spec
+    fastest = max(k.speed_gbps for k in scope.kinds)
+    leaf_weight = measure.bound_weight(leaf)
+    ports = sum(k.future_cages * k.ports_per_cage for k in scope.kinds)
+    for up in usable[leaf.id]:
+        if up.speed_gbps < fastest:
+            continue
+        least_gbps = sum(
+            (k.future_cages * k.ports_per_cage * Fraction(k.speed_gbps) / k.oversubscription for k in scope.kinds),
+            Fraction(0),
+        )
+        uplinks = math.ceil(least_gbps / Fraction(up.speed_gbps))
+        fewest = max(spec.min_leaves, 2, math.ceil((ports + uplinks) / _most_ports(leaf)))
+        if scope.management:
+            fewest = scope.row_leaves + scope.central_leaves
+        start = plus(base, leaf_weight, fewest)
+        if not cutoff.passes(start):
+            continue
+        for spine in scope.switches:
+            spine_weight = measure.bound_weight(spine)
+            for face in usable[spine.id]:
+                if face.speed_gbps != up.speed_gbps:
+                    continue
+                down_ports = face.cages * face.ports
+                bound = plus(start, spine_weight, max(spec.min_spines, math.ceil(uplinks / down_ports)))
+                if not cutoff.passes(bound):
+                    continue
+                pair = measure.pair((up, leaf), (face, spine))
+                least = [measure.book.least_per_link(pair, o) for o in OBJECTIVES]
+                if any(x is None for x in least):
+                    continue
+                link = [x or 0.0 for x in least]
+                bound = plus(bound, link, uplinks)
+                if not cutoff.passes(bound):
+                    continue
+                tiers = Tiers(scope, cutoff, leaf, tuple(downs), up, spine, face, base, link, uplinks)
+                yield from tiers.two()
+                if spec.max_tiers >= 3:
+                    yield from tiers.three(usable)
+
+
+def _most_ports(switch: Switch) -> float:
+    limit = switch.max_logical_ports.v if switch.max_logical_ports else math.inf
+    return min(limit, sum(g.count * max(m.ports for m in g.modes) for g in switch.cages if g.fabric and g.modes))
+
+
+@dataclass
+class Tiers:
+    """One leaf model and face under one spine model and face, in two or three tiers."""
+
+    scope: Scope
+    cutoff: Cutoff
+    leaf: Switch
+    downs: tuple[Face, ...]
+    up: Face
+    spine: Switch
+    face: Face
+    base: Bound
+    link: list[float]
+    uplinks: int
+    """Fewest leaf uplinks that carry every endpoint."""
+
+    def two(self) -> Iterator[Template]:
+        """Leaf and spine."""
+        scope, spec = self.scope, self.scope.spec
+        ports = self.face.cages * self.face.ports
+        last_topology = None
+        for spread in spreads(scope, self.leaf, self.downs, ports if spec.striping is Striping.STRICT else 10**6):
+            if spread.n_leaves < max(2, spec.min_leaves):
+                continue
+            key = (spread.topology, spread.plans[0].rails_per_leaf)
+            if key == last_topology:
+                continue
+            if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks)):
+                # More leaves of this kind of spread only weigh more.
+                last_topology = key
+                continue
+            need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+            for upper in self._uppers(spread.n_leaves, need, spread, ports):
+                found = _template(scope, self.leaf, self.downs, spread, upper)
+                if found is not None:
+                    yield found
+
+    def _bound(self, leaves: int, spines: int, uplinks: int) -> Bound:
+        measure = self.scope.measure
+        spines = max(spines, math.ceil(uplinks / (self.face.cages * self.face.ports)))
+        bound = plus(self.base, measure.bound_weight(self.leaf), leaves)
+        return plus(plus(bound, measure.bound_weight(self.spine), spines), self.link, uplinks)
+
+    def _uppers(self, n_lower: int, need: int, spread: Spread, ports: int, pods: int = 1) -> Iterator[Upper]:
+        """Spine counts and multiplicities that give each of ``n_lower`` leaves ``need`` uplinks."""
+        spec = self.scope.spec
+        down = _down_uses(self.scope, self.downs, spread)
+        if spec.striping is Striping.PORTS:
+            count = max(spec.min_spines, math.ceil(n_lower * need / ports))
+            upper = Upper(self.spine, self.up, self.face, count, 0, need)
+            if fits(self.leaf, [*down, (self.up, math.ceil(need / self.up.ports))]):
+                yield upper
+            return
+        most = ports // n_lower
+        if most < 1:
+            return
+        whole = max(self.up.ports, self.face.ports)
+        seen: set[tuple[int, int]] = set()
+        for count in range(max(spec.min_spines, math.ceil(need / most)), max(need, spec.min_spines) + 1):
+            b = math.ceil(need / count)
+            weight = self._bound(n_lower * pods, count * pods, n_lower * count * b * pods)
+            if not self.cutoff.passes(weight) and not self.cutoff.passes(
+                self._bound(n_lower * pods, count * pods, self.uplinks)
+            ):
+                return
+            for multiplicity in {b, math.ceil(b / whole) * whole}:
+                stripe = Stripe(count, multiplicity, self.up.ports, self.face.ports)
+                if multiplicity > most or (0, multiplicity) in seen:
+                    continue
+                if not fits(self.leaf, [*down, (self.up, lower_cages(stripe))]):
+                    continue
+                if upper_cages(stripe, n_lower) > self.face.cages:
+                    continue
+                if not fits(self.spine, [(self.face, upper_cages(stripe, n_lower))]):
+                    continue
+                # With the same multiplicity, more spines are only more of everything.
+                seen.add((0, multiplicity))
+                yield Upper(self.spine, self.up, self.face, count, multiplicity, count * multiplicity)
+
+    def three(self, usable: dict[str, list[Face]]) -> Iterator[Template]:
+        """Pods of leaf and spine under planes of cores."""
+        scope, spec = self.scope, self.scope.spec
+        ports = self.face.cages * self.face.ports
+        if not self.cutoff.passes(self._bound(2, 2 * spec.min_spines, self.uplinks)):
+            return
+        stop: set[tuple[Topology, int]] = set()
+        for spread in spreads(scope, self.leaf, self.downs, 10**6):
+            key = (spread.topology, spread.plans[0].rails_per_leaf)
+            if key in stop or spread.n_leaves < max(2, spec.min_leaves):
+                continue
+            if not self.cutoff.passes(self._bound(spread.n_leaves, 2 * spec.min_spines, self.uplinks)):
+                stop.add(key)
+                continue
+            need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+            groups = spread.n_leaves // spread.leaves_per_group
+            sigma = max(k.oversubscription for k in scope.kinds)
+            for groups_per_pod in range(min(groups - 1, ports // spread.leaves_per_group), 0, -1):
+                leaves = groups_per_pod * spread.leaves_per_group
+                pods = math.ceil(groups / groups_per_pod)
+                if math.ceil(groups / pods) != groups_per_pod:
+                    continue
+                for upper in self._uppers(leaves, need, spread, ports, pods):
+                    yield from self._cores(spread, leaves, pods, upper, sigma, usable)
+
+    def _cores(
+        self,
+        spread: Spread,
+        leaves_per_pod: int,
+        pods: int,
+        upper: Upper,
+        sigma: Fraction,
+        usable: dict[str, list[Face]],
+    ) -> Iterator[Template]:
+        scope, spec, measure = self.scope, self.scope.spec, self.scope.measure
+        strict = spec.striping is Striping.STRICT
+        if strict:
+            down = leaves_per_pod * upper.multiplicity
+            down_cages = upper_cages(
+                Stripe(upper.count, upper.multiplicity, upper.lower_face.ports, upper.face.ports), leaves_per_pod
+            )
+        else:
+            down = math.ceil(leaves_per_pod * upper.links_per_lower / upper.count)
+            down_cages = math.ceil(down / upper.face.ports)
+        gbps = down * Fraction(upper.face.speed_gbps) / sigma
+        n_spines = upper.count * pods
+        bound = self._bound(spread.n_leaves, n_spines, spread.n_leaves * upper.links_per_lower)
+        if not self.cutoff.passes(bound):
+            return
+        for spine_up in usable[self.spine.id]:
+            if spine_up.speed_gbps < upper.face.speed_gbps:
+                continue
+            need = math.ceil(gbps / Fraction(spine_up.speed_gbps))
+            if not fits(self.spine, [(upper.face, down_cages), (spine_up, math.ceil(need / spine_up.ports))]):
+                continue
+            for core in scope.switches:
+                core_weight = measure.bound_weight(core)
+                for face in usable[core.id]:
+                    if face.speed_gbps != spine_up.speed_gbps:
+                        continue
+                    ports = face.cages * face.ports
+                    fewest = upper.count * max(spec.min_cores, math.ceil(pods * need / ports))
+                    with_cores = plus(bound, core_weight, fewest)
+                    if ports < pods or not self.cutoff.passes(with_cores):
+                        continue
+                    pair = measure.pair((spine_up, self.spine), (face, core))
+                    least = [measure.book.least_per_link(pair, o) for o in OBJECTIVES]
+                    if any(x is None for x in least):
+                        continue
+                    if not self.cutoff.passes(plus(with_cores, [x or 0.0 for x in least], n_spines * need)):
+                        continue
+                    for cores in _core_counts(scope, core, face, spine_up, pods, need, upper.count):
+                        stripe = Stripe(cores.count, cores.multiplicity, spine_up.ports, face.ports)
+                        up_cages = lower_cages(stripe) if strict else math.ceil(need / spine_up.ports)
+                        if not fits(self.spine, [(upper.face, down_cages), (spine_up, up_cages)]):
+                            continue
+                        found = _template(scope, self.leaf, self.downs, spread, upper, cores, leaves_per_pod)
+                        if found is not None:
+                            yield found
+
+
+def _core_counts(
+    scope: Scope, core: Switch, face: Face, spine_up: Face, pods: int, need: int, planes: int
+) -> Iterator[Upper]:
+    """Cores of one plane; by ports only, the cores of all planes together."""
+    spec = scope.spec
+    ports = face.cages * face.ports
+    if spec.striping is Striping.PORTS:
+        total = max(spec.min_cores, math.ceil(pods * planes * need / ports))
+        yield Upper(core, spine_up, face, total, 0, need)
+        return
+    most = ports // pods
+    whole = max(spine_up.ports, face.ports)
+    seen: set[int] = set()
+    for count in range(max(spec.min_cores, math.ceil(need / most)), max(need, spec.min_cores) + 1):
+        b = math.ceil(need / count)
+        for multiplicity in sorted({b, math.ceil(b / whole) * whole}):
+            stripe = Stripe(count, multiplicity, spine_up.ports, face.ports)
+            if multiplicity > most or multiplicity in seen or upper_cages(stripe, pods) > face.cages:
+                continue
+            if not fits(core, [(face, upper_cages(stripe, pods))]):
+                continue
+            seen.add(multiplicity)
+            yield Upper(core, spine_up, face, count, multiplicity, count * multiplicity)

@@ -1,0 +1,299 @@
+"""How links fall into cages. Counting and wiring use the same functions, so what is costed is what is wired.
+
+A *block* is a set of links closed under sharing a cage: no cage of it carries a link of another block. All links
+of a block use one interconnect at one length, the longest of the block. A block's *shape* says how full its cages
+are; that is all a price needs to know.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from gpunet.solver.demand import Endpoints, Host
+
+
+class Shape(NamedTuple):
+    """How the links of a block fill its cages."""
+
+    a_fill: tuple[int, ...]
+    """Links in each a cage."""
+    b_fill: tuple[int, ...]
+    """Links in each b cage."""
+    a_one_b: bool
+    """True when all links of an a cage end in one b cage."""
+    b_one_a: bool
+    """True when all links of a b cage end in one a cage."""
+
+    @property
+    def links(self) -> int:
+        """Links of the block."""
+        return sum(self.a_fill)
+
+
+class Wire(NamedTuple):
+    """One link of a block. Devices and cages are numbered from 0, in the order of their kind."""
+
+    a: int
+    a_cage: int
+    a_port: int
+    b: int
+    b_cage: int
+    b_port: int
+
+
+class Block(NamedTuple):
+    """``count`` blocks that are alike, and how to write each one out."""
+
+    length_m: float
+    shape: Shape
+    count: int
+    wires: Callable[[int], list[Wire]]
+    """Wires of block ``i``, 0 <= i < count."""
+
+
+class Attach(NamedTuple):
+    """How one kind of endpoint is spread over leaves.
+
+    With ``rails_per_leaf`` k > 0: leaf group q serves hosts q*hosts_per_group onwards, leaf j of the group their
+    rails j*k to j*k+k-1. With k = 0: leaf j takes host cages j*cages_per_leaf onwards, in host order.
+    """
+
+    rails_per_leaf: int
+    hosts_per_group: int
+    cages_per_leaf: int
+    """Host cages that one leaf must be able to take, growth included."""
+    ports_per_leaf_cage: int
+
+
+def leaf_cages(kind: Endpoints, plan: Attach) -> int:
+    """Leaf cages that one leaf keeps for this kind of endpoint."""
+    if 0 < plan.rails_per_leaf < kind.ports_per_cage:
+        return math.ceil(plan.hosts_per_group / plan.ports_per_leaf_cage) * plan.rails_per_leaf
+    return math.ceil(plan.cages_per_leaf * kind.ports_per_cage / plan.ports_per_leaf_cage)
+
+
+LengthOf = Callable[[Host, int], float]
+"""Routed length from a host to leaf group ``q`` (rails) or leaf ``q`` (no rails), m."""
+
+
+def attach(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block]:
+    """Blocks that join endpoints (b) to leaves (a). Leaf numbers are group-major."""
+    if 0 < plan.rails_per_leaf < kind.ports_per_cage:
+        yield from _rail_split(kind, plan, length_m)
+    else:
+        yield from _packed(kind, plan, length_m)
+
+
+def _rail_split(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block]:
+    """The ports of one endpoint cage go to different leaves: blocks of p_a hosts x p_b rails."""
+    p_a, p_b, g = plan.ports_per_leaf_cage, kind.ports_per_cage, plan.hosts_per_group
+    if plan.rails_per_leaf != 1:
+        raise ValueError("a cage is split over leaves one rail each")
+    leaves_per_group = kind.ports_per_host
+    for q in range(math.ceil(len(kind.hosts) / g)):
+        for j in range(math.ceil(g / p_a)):
+            first = q * g + j * p_a
+            chunk = [
+                (i, kind.hosts[i])
+                for i in range(first, min(first + p_a, (q + 1) * g, len(kind.hosts)))
+                if kind.hosts[i].device is not None
+            ]
+            for columns, members in _columns(chunk):
+                shape = Shape((len(members),) * p_b, (p_b,) * len(members), len(members) == 1, False)
+                longest = max(length_m(h, q) for _, h in members)
+
+                def wires(
+                    n: int,
+                    columns: list[int] = columns,
+                    members: list[tuple[int, Host]] = members,
+                    base: int = q * leaves_per_group,
+                    cage: int = j,
+                    first: int = first,
+                ) -> list[Wire]:
+                    c = columns[n]
+                    return [Wire(base + c * p_b + r, cage, i - first, i, c, r) for i, _ in members for r in range(p_b)]
+
+                yield Block(longest, shape, len(columns), wires)
+
+
+def _columns(chunk: list[tuple[int, Host]]) -> list[tuple[list[int], list[tuple[int, Host]]]]:
+    """Cage columns of a chunk of hosts, grouped by which hosts have that cage."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for c in range(max((h.cages for _, h in chunk), default=0)):
+        found.setdefault(tuple(i for i, h in chunk if h.cages > c), []).append(c)
+    hosts = dict(chunk)
+    return [(columns, [(i, hosts[i]) for i in members]) for members, columns in found.items()]
+
+
+def _packed(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block]:
+    """All ports of an endpoint cage go to one leaf: blocks of whole endpoint cages in leaf port order."""
+    p_a, p_b = plan.ports_per_leaf_cage, kind.ports_per_cage
+    b_cages, a_cages = max(p_a, p_b) // p_b, max(p_a, p_b) // p_a
+    for leaf, group, seats in _seats(kind, plan):
+        filled: dict[int, list[tuple[int, int, int]]] = {}
+        for position, host, cage in seats:
+            filled.setdefault(position // b_cages, []).append((position, host, cage))
+        runs: dict[tuple[Shape, float], list[tuple[int, list[tuple[int, int, int]]]]] = {}
+        for number, members in filled.items():
+            n = len(members)
+            shape = (
+                Shape((n * p_b,), (p_b,) * n, n == 1, True)
+                if a_cages == 1
+                else Shape((p_a,) * a_cages, (p_b,), True, False)
+            )
+            longest = max(length_m(kind.hosts[host], group) for _, host, _ in members)
+            runs.setdefault((shape, longest), []).append((number, members))
+        for (shape, longest), blocks in runs.items():
+
+            def wires(
+                k: int, blocks: list[tuple[int, list[tuple[int, int, int]]]] = blocks, leaf: int = leaf
+            ) -> list[Wire]:
+                number, members = blocks[k]
+                found = []
+                for position, host, cage in members:
+                    for port in range(p_b):
+                        link = (position - number * b_cages) * p_b + port
+                        found.append(Wire(leaf, number * a_cages + link // p_a, link % p_a, host, cage, port))
+                return found
+
+            yield Block(longest, shape, len(blocks), wires)
+
+
+def _seats(kind: Endpoints, plan: Attach) -> Iterator[tuple[int, int, list[tuple[int, int, int]]]]:
+    """For every leaf: its number, its group, and its endpoint cages as (position, host, cage)."""
+    k = plan.rails_per_leaf
+    if k:
+        per_host = k // kind.ports_per_cage
+        leaves = kind.ports_per_host // k
+        g = plan.hosts_per_group
+        for q in range(math.ceil(len(kind.hosts) / g)):
+            for j in range(leaves):
+                seats = [
+                    ((i - q * g) * per_host + c - j * per_host, i, c)
+                    for i in range(q * g, min((q + 1) * g, len(kind.hosts)))
+                    if kind.hosts[i].device is not None
+                    for c in range(j * per_host, min((j + 1) * per_host, kind.hosts[i].cages))
+                ]
+                if seats:
+                    yield q * leaves + j, q, seats
+        return
+    per_leaf = plan.cages_per_leaf
+    leaf, position = 0, 0
+    seats = []
+    for i, host in enumerate(kind.hosts):
+        for c in range(host.cages):
+            if host.device is not None:
+                seats.append((position, i, c))
+            position += 1
+            if position == per_leaf:
+                if seats:
+                    yield leaf, leaf, seats
+                leaf, position, seats = leaf + 1, 0, []
+    if seats:
+        yield leaf, leaf, seats
+
+
+class Stripe(NamedTuple):
+    """Every lower switch runs ``multiplicity`` links to every upper switch of its group."""
+
+    upper: int
+    multiplicity: int
+    ports_per_lower_cage: int
+    ports_per_upper_cage: int
+
+
+def layers(stripe: Stripe) -> list[int]:
+    """The multiplicity as a sum of powers of two, whole cage pairs first: 5 links over twin cages are 2 + 2 + 1."""
+    whole = max(stripe.ports_per_lower_cage, stripe.ports_per_upper_cage)
+    found = [whole] * (stripe.multiplicity // whole)
+    rest = stripe.multiplicity % whole
+    return found + [1 << bit for bit in reversed(range(whole.bit_length())) if rest >> bit & 1]
+
+
+def lower_cages(stripe: Stripe) -> int:
+    """Uplink cages of one lower switch."""
+    p = stripe.ports_per_lower_cage
+    total = 0
+    for b in layers(stripe):
+        beta = max(1, p // b)
+        total += (stripe.upper // beta) * max(1, b // p) + math.ceil(stripe.upper % beta * b / p)
+    return total
+
+
+def upper_cages(stripe: Stripe, n_lower: int) -> int:
+    """Downlink cages of one upper switch under which ``n_lower`` lower switches stand."""
+    p = stripe.ports_per_upper_cage
+    total = 0
+    for b in layers(stripe):
+        alpha = max(1, p // b)
+        total += (n_lower // alpha) * max(1, b // p) + math.ceil(n_lower % alpha * b / p)
+    return total
+
+
+def stripe_blocks(stripe: Stripe, lengths_m: list[float]) -> Iterator[Block]:
+    """Blocks that join lower switches (a, one length each) to upper switches (b), equal multiplicity throughout."""
+    p_a, p_b = stripe.ports_per_lower_cage, stripe.ports_per_upper_cage
+    a_base, b_base = 0, 0
+    for b in layers(stripe):
+        alpha, beta = max(1, p_b // b), max(1, p_a // b)
+        a_per_full, b_per_full = max(1, b // p_a), max(1, b // p_b)
+        full, rest = divmod(stripe.upper, beta)
+        for t in range(math.ceil(len(lengths_m) / alpha)):
+            lowers = range(t * alpha, min((t + 1) * alpha, len(lengths_m)))
+            longest = max(lengths_m[i] for i in lowers)
+            for columns, count, start in ((beta, full, 0), (rest, 1, full)):
+                if not columns or not count:
+                    continue
+                rows = len(lowers)
+                shape = _grid_shape(rows, columns, b, p_a, p_b)
+
+                def wires(
+                    n: int,
+                    b: int = b,
+                    lowers: range = lowers,
+                    columns: int = columns,
+                    start: int = start,
+                    beta: int = beta,
+                    a_first: int = a_base,
+                    b_first: int = b_base + t * b_per_full,
+                    a_per_full: int = a_per_full,
+                ) -> list[Wire]:
+                    found = []
+                    column = start + n
+                    for row, lower in enumerate(lowers):
+                        for x in range(columns):
+                            for y in range(b):
+                                a_link, b_link = x * b + y, row * b + y
+                                found.append(
+                                    Wire(
+                                        lower,
+                                        a_first + column * a_per_full + a_link // p_a,
+                                        a_link % p_a,
+                                        column * beta + x,
+                                        b_first + b_link // p_b,
+                                        b_link % p_b,
+                                    )
+                                )
+                    return found
+
+                yield Block(longest, shape, count, wires)
+        a_base += full * a_per_full + math.ceil(rest * b / p_a)
+        b_base += (len(lengths_m) // alpha) * b_per_full + math.ceil(len(lengths_m) % alpha * b / p_b)
+
+
+def _grid_shape(rows: int, columns: int, b: int, p_a: int, p_b: int) -> Shape:
+    """Shape of ``rows`` lower x ``columns`` upper switches with ``b`` links a pair."""
+    a_fill, b_fill = _fill(columns * b, p_a), _fill(rows * b, p_b)
+    return Shape(
+        a_fill * rows,
+        b_fill * columns,
+        max(a_fill) <= min(b, p_b),
+        max(b_fill) <= min(b, p_a),
+    )
+
+
+def _fill(links: int, per_cage: int) -> tuple[int, ...]:
+    full, rest = divmod(links, per_cage)
+    return (per_cage,) * full + ((rest,) if rest else ())

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gpunet.catalogs.media import split_medium_id
+from gpunet.catalogs.plain_yaml import read_plain_yaml
 from gpunet.models.base import Strict
+from gpunet.models.evidence import Source
 from gpunet.models.parts import (
     Accessory,
     Cable,
@@ -25,10 +25,12 @@ from gpunet.models.parts import (
     OpticalInterface,
     Part,
     Server,
-    Source,
     Switch,
 )
 from gpunet.models.problems import InputError, Problem
+
+if TYPE_CHECKING:
+    from gpunet.catalogs.located_yaml import Located
 
 Raw = dict[str, dict[str, Any]]
 """File stem, then id, then the entry as written, with its id filled in."""
@@ -66,7 +68,7 @@ def load_catalog(extra: Sequence[Path | str] = ()) -> Catalog:
     """The shipped catalogue, then each folder of ``extra`` on top, in order.
 
     A folder holds files named and written as the shipped ones, as many as it needs. An entry whose id is known
-    replaces the whole entry, any other is added. ``Catalog.version`` is a hash of the content, the same on every machine.
+    replaces the whole entry, any other is added. ``Catalog.version`` is a hash of the content, equal on every machine.
 
     Raises ``InputError`` with every mistake in the user's folders, each with file, line and column.
     """
@@ -76,7 +78,7 @@ def load_catalog(extra: Sequence[Path | str] = ()) -> Catalog:
     changed: dict[str, dict[str, Any]] = {stem: dict(getattr(catalog, stem)) for stem in FILES}
     for folder in extra:
         _lay_over(Path(folder), raw, changed)
-    return Catalog.model_construct(version=_version(raw), **changed)
+    return catalog.model_copy(update={"version": _version(raw), **changed})
 
 
 def find_part(catalog: Catalog, part_id: str) -> Part | None:
@@ -119,7 +121,7 @@ def _shipped_raw() -> Raw:
     raw: Raw = {}
     for stem in FILES:
         text = folder.joinpath(f"{stem}.yaml").read_text(encoding="utf-8")
-        entries: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)
+        entries: dict[str, Any] = cast("dict[str, Any]", read_plain_yaml(text))
         raw[stem] = {key: _with_id(stem, key, entry) for key, entry in entries.items()}
     return raw
 
@@ -138,7 +140,7 @@ def _version(raw: Raw) -> str:
 def _lay_over(folder: Path, raw: Raw, parts: dict[str, dict[str, Any]]) -> None:
     """Put the entries of a user's folder over what there is."""
     # Reading with positions costs start-up time, which only users with a catalogue of their own should pay.
-    from gpunet.catalogs.located_yaml import Located, check, read_yaml
+    from gpunet.catalogs.located_yaml import check, read_yaml
 
     problems: list[Problem] = []
     located: dict[str, Located] = {}
@@ -157,9 +159,11 @@ def _lay_over(folder: Path, raw: Raw, parts: dict[str, dict[str, Any]]) -> None:
                 raw[stem][key], parts[stem][key] = entry, instance
     if not problems:
         problems = [
-            located[stem].problem((key, *place), **words)
-            for stem, key, place, words in _broken_references(parts)
-            if stem in located and key in _entries(located[stem], [])
+            located[broken.stem].problem(
+                (broken.key, *broken.place), expected=broken.expected, nearest=broken.nearest, message=broken.message
+            )
+            for broken in _broken_references(parts)
+            if broken.stem in located and broken.key in _entries(located[broken.stem], [])
         ]
     if problems:
         raise InputError(problems)
@@ -190,18 +194,16 @@ def _catalogue_files(folder: Path) -> list[Path]:
     return paths
 
 
-def _entries(located: Any, problems: list[Problem]) -> list[str]:
-    """Ids of a user's file; an empty file has none."""
-    if located.data is None:
-        return []
+def _entries(located: Located, problems: list[Problem]) -> list[str]:
+    """Ids of a user's file."""
     if not isinstance(located.data, dict):
         problems.append(located.problem((), expected="a mapping from ids to entries"))
         return []
     return list(located.data)
 
 
-def _id_filled_in(located: Any, stem: str, key: str, problems: list[Problem]) -> Any:
-    entry = located.data[key]
+def _id_filled_in(located: Located, stem: str, key: str, problems: list[Problem]) -> Any:
+    entry = located.at((key,))
     if stem == "sources" or not isinstance(entry, dict):
         return entry
     if entry.get("id", key) != key:
@@ -210,31 +212,39 @@ def _id_filled_in(located: Any, stem: str, key: str, problems: list[Problem]) ->
     return entry
 
 
-def _broken_references(
-    parts: Mapping[str, Mapping[str, Any]],
-) -> Iterable[tuple[str, str, tuple[str | int, ...], dict[str, str]]]:
-    """References that no answer could be computed with: file stem, id, place and words for a problem."""
+class _Broken(NamedTuple):
+    """A reference that no answer could be computed with."""
+
+    stem: str
+    key: str
+    place: tuple[str | int, ...] = ()
+    expected: str = ""
+    nearest: str = ""
+    message: str = ""
+
+
+def _broken_references(parts: Mapping[str, Mapping[str, Any]]) -> Iterator[_Broken]:
+    """References to entries that do not exist, and ids that mean two things."""
     from gpunet.catalogs.schema_words import nearest
 
-    def unknown(name: str, stem: str, what: str) -> dict[str, str]:
-        return {"expected": f"{what} of the catalogue", "nearest": nearest(name, parts[stem])}
+    def unless_known(name: str | None, known: str, what: str, broken: _Broken) -> Iterator[_Broken]:
+        if name is not None and name not in parts[known]:
+            yield broken._replace(expected=f"{what} of the catalogue", nearest=nearest(name, parts[known]))
 
     for key, module in parts["modules"].items():
-        if module.interface is not None and module.interface not in parts["interfaces"]:
-            yield "modules", key, ("interface",), unknown(module.interface, "interfaces", "an optical interface")
+        broken = _Broken("modules", key, ("interface",))
+        yield from unless_known(module.interface, "interfaces", "an optical interface", broken)
     for key, server in parts["servers"].items():
         for number, role in enumerate(server.cages):
-            if role.nic is not None and role.nic not in parts["nics"]:
-                yield "servers", key, ("cages", number, "nic"), unknown(role.nic, "nics", "a NIC")
+            yield from unless_known(role.nic, "nics", "a NIC", _Broken("servers", key, ("cages", number, "nic")))
     for key, switch in parts["switches"].items():
         for number, name in enumerate(switch.refuses_modules):
-            if name not in parts["modules"]:
-                yield "switches", key, ("refuses_modules", number), unknown(name, "modules", "a module")
-    homes: dict[str, str] = {}
+            broken = _Broken("switches", key, ("refuses_modules", number))
+            yield from unless_known(name, "modules", "a module", broken)
     for stem, entry in FILES.items():
         for key in parts[stem] if entry.kind else ():
             if split_medium_id(key)[1] is not None:
-                message = "an id may not end like a stock length (-n030): lengths are named so"
-                yield stem, key, (), {"message": message}
-            if homes.setdefault(key, stem) != stem:
-                yield stem, key, (), {"message": f"{homes[key]}.yaml has a part of this id already"}
+                yield _Broken(stem, key, message="an id may not end like a stock length (-n030): lengths are named so")
+            for other, namesake in FILES.items():
+                if other != stem and namesake.kind and key in parts[other]:
+                    yield _Broken(stem, key, message=f"{other}.yaml has a part of this id")

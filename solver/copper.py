@@ -6,22 +6,13 @@ The copper rules keep their letters: (a) lane rate, (b) stock lengths, (c) passi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gpunet.catalogs.plugs import plug_rules
 from gpunet.models.interconnect import CageKind, Refusal
 from gpunet.models.parts import Cable, CableEnd, CableKind, PortMode, Protocol
 from gpunet.solver.mating import mode_name, plug_refusals
-
-LIMIT_M: Mapping[CableKind, Mapping[float, float]] = {
-    CableKind.DAC: {25: 5.0, 50: 3.0, 100: 2.0, 200: 1.0},
-    CableKind.ACC: {50: 5.0, 100: 5.0, 200: 3.0},
-    CableKind.AEC: {50: 7.0, 100: 7.0},
-}
-"""Copper (c) and (d): longest assembly by technology and Gb/s per lane, m. Others end with their stock list."""
-
-NVIDIA_SPLITTER_LIMIT_M: Mapping[float, float] = {100: 3.0}
-"""Copper (c): passive splitters that NVIDIA itself sells beyond the common limit, m by Gb/s per lane."""
 
 _NVIDIA = "nvidia"
 
@@ -80,9 +71,9 @@ def cable_refusals(cable: Cable, at_a: CableEnd, at_b: CableEnd, a: CageKind, b:
 def limit_of(cable: Cable) -> tuple[float, str]:
     """Longest assembly that may be used, m, and the copper rule that sets it."""
     lane_gbps = max(cable.end_a.lane_gbps, cable.end_b.lane_gbps)
-    limit_m = LIMIT_M.get(cable.kind, {}).get(lane_gbps)
-    if cable.kind is CableKind.DAC and cable.vendor == _NVIDIA and cable.end_b.count > 1:
-        limit_m = NVIDIA_SPLITTER_LIMIT_M.get(lane_gbps, limit_m)
+    # Only NVIDIA sells passive splitters beyond the common limit.
+    is_long_splitter = cable.vendor == _NVIDIA and cable.end_b.count > 1
+    limit_m = plug_rules().reach_m(cable.kind, lane_gbps, splitter=is_long_splitter)
     longest_m = max(stock.length_m for stock in cable.lengths)
     if limit_m is None or longest_m <= limit_m:
         return longest_m, "Copper (b)"

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from gpunet.catalogs import medium_id
 from gpunet.models.interconnect import CageKind, Interconnect, Refusal
 from gpunet.models.parts import Cable, Connector, Fibre, Module, OpticalInterface, StockLength
-from gpunet.solver.copper import LIMIT_M, CableFit, fewest_cable_refusals, fit_cable, limit_of
+from gpunet.solver.copper import CableFit, fewest_cable_refusals, fit_cable, limit_of
 from gpunet.solver.mating import Seated, accepts, mode_name, module_refusals, pair_refusals, seat, watts
 from gpunet.solver.passive import SPLITTER_CAP_M, fibre_refusals, head_of, reach_of
 
@@ -93,12 +94,6 @@ def at_length(option: LinkOption, step_m: float) -> Interconnect | None:
     )
 
 
-def medium_id(base: str, length_m: float) -> str:
-    """Id of a fibre or cable with its stock length, metres in three digits: ``nv-mfp7e10-n030``, ``-n001.5``."""
-    whole, _, fraction = f"{length_m:g}".partition(".")
-    return f"{base}-n{whole.zfill(3)}" + (f".{fraction}" if fraction else "")
-
-
 def length_ladder(parts: LinkParts) -> tuple[float, ...]:
     """Lengths, m, between which nothing about the choice of a link changes: every stock length and every reach.
 
@@ -107,8 +102,7 @@ def length_ladder(parts: LinkParts) -> tuple[float, ...]:
     lists = [fibre.lengths for fibre in parts.allowed_fibres()] + [cable.lengths for cable in parts.cables.values()]
     stock = {length.length_m for lengths in lists for length in lengths}
     reaches = {metres for module in parts.modules.values() for metres in module.reach_m.values()}
-    reaches |= {metres for by_rate in LIMIT_M.values() for metres in by_rate.values()} | {SPLITTER_CAP_M}
-    reaches |= {limit_of(cable)[0] for cable in parts.cables.values()}
+    reaches |= {limit_of(cable)[0] for cable in parts.cables.values()} | {SPLITTER_CAP_M}
     longest_m = max(stock, default=0.0)
     return tuple(sorted(float(step) for step in stock | {reach for reach in reaches if reach <= longest_m}))
 

@@ -10,31 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from gpunet.catalogs.plugs import OSFP_FAMILY, plug_rules
 from gpunet.models.interconnect import CageKind, Refusal
 from gpunet.models.parts import FormFactor, Module, OpticalInterface, PortMode, Protocol, Shell
-
-_SFP = (FormFactor.SFP, FormFactor.SFP_PLUS, FormFactor.SFP28, FormFactor.SFP56)
-_OSFP = (FormFactor.OSFP, FormFactor.OSFP224)
-_QSFP_TO_56 = (FormFactor.QSFP56, FormFactor.QSFP28)
-
-SEATS: Mapping[FormFactor, tuple[FormFactor, ...]] = {
-    FormFactor.SFP: _SFP[:1],
-    FormFactor.SFP_PLUS: _SFP[:2],
-    FormFactor.SFP28: _SFP[:3],
-    FormFactor.SFP56: _SFP,
-    FormFactor.SFP_DD: (FormFactor.SFP_DD, *_SFP),
-    FormFactor.QSFP28: _QSFP_TO_56,
-    FormFactor.QSFP56: _QSFP_TO_56,
-    FormFactor.QSFP112: (FormFactor.QSFP112, *_QSFP_TO_56),
-    FormFactor.QSFP_DD: (FormFactor.QSFP_DD, *_QSFP_TO_56),
-    FormFactor.QSFP_DD800: (FormFactor.QSFP_DD800, FormFactor.QSFP_DD, *_QSFP_TO_56),
-    FormFactor.OSFP: _OSFP,
-    FormFactor.OSFP224: _OSFP,
-    FormFactor.RJ45: (FormFactor.RJ45,),
-    FormFactor.CO_PACKAGED: (),
-}
-"""R1: the plugs a cage takes by its family. A host may list more (``also_accepts``). Adapters (QSA28 and the
-like) are parts of their own with their own host lists, so no cage takes an SFP plug in a QSFP opening."""
 
 MATING_TIERS = frozenset(frozenset(pair) for pair in (("DR", "FR"), ("FR", "LR"), ("VR", "SR")))
 """R7: unequal reach tiers that still link. DR with LR overloads the receiver and is refused."""
@@ -61,9 +39,9 @@ class Seated:
 
 
 def accepts(cage: CageKind) -> tuple[FormFactor, ...]:
-    """Plug families that enter the cage (R1)."""
-    listed = SEATS[cage.form_factor] + cage.also_accepts
-    return listed + _OSFP if FormFactor.OSFP in cage.also_accepts else listed
+    """Plug families that enter the cage (R1). No adapter is assumed: an SFP plug never enters a QSFP opening."""
+    listed = plug_rules().cage_accepts[cage.form_factor] + cage.also_accepts
+    return listed + OSFP_FAMILY if FormFactor.OSFP in cage.also_accepts else listed
 
 
 def plug_refusals(cage: CageKind, part: str, form_factor: FormFactor, shell: Shell, power_mw: int) -> Iterator[Refusal]:
@@ -71,7 +49,7 @@ def plug_refusals(cage: CageKind, part: str, form_factor: FormFactor, shell: She
     if form_factor not in accepts(cage):
         takes = ", ".join(accepts(cage)) or "no plug at all"
         yield Refusal("R1", (part,), f"{part} is a {form_factor} plug; a {cage.form_factor} cage takes {takes}")
-    elif form_factor in _OSFP and shell is not cage.shell:
+    elif form_factor in OSFP_FAMILY and shell is not cage.shell:
         yield Refusal(
             "R2", (part,), f"{part} has an {shell} heat-sink shell; the {cage.form_factor} cage is {cage.shell}"
         )
@@ -153,7 +131,7 @@ def mode_name(mode: PortMode) -> str:
 
 def _is_single_port_in_twin_cage(cage: CageKind, module: Module) -> bool:
     """R3: a plug with fewer lanes than an OSFP cage fits only a flat adapter cage whose one port it fills."""
-    if module.form_factor not in _OSFP or module.host_lanes >= cage.host_lanes:
+    if module.form_factor not in OSFP_FAMILY or module.host_lanes >= cage.host_lanes:
         return False
     return not (cage.shell is Shell.RHS and cage.mode.ports == 1 and cage.mode.lanes <= module.host_lanes)
 

@@ -1,0 +1,185 @@
+"""The bill and the totals, counted again from the ledger in integer cents and milliwatts.
+
+The network's power is the chassis of its switches and the plugs at both ends of every link. Watts of NICs are
+part of the server's own maximum, and servers, storage servers and PDUs are no network: none of them is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+
+from gpunet.catalogs import split_medium_id
+from gpunet.models.design import Check
+from gpunet.models.evidence import Price, usd_to_cents, watts_to_milliwatts
+from gpunet.models.parts import Part
+from gpunet.solver.verify_links import Wiring
+from gpunet.solver.verify_report import Findings
+
+HOURS_PER_YEAR = 8766
+
+
+@dataclass(frozen=True)
+class BoughtPart:
+    """One part of the bill."""
+
+    kind: str
+    quantity: int
+    part: Part | None
+    unit_cents: int | None
+    """Unit price after override or discount; none where nobody gives one."""
+
+
+class Bill:
+    """Quantities and sums of the ledger."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self.wiring = wiring
+        self.book = wiring.book
+        self.case, self.catalog = self.book.case, self.book.catalog
+        ledger = self.book.ledger
+        quantities: list[tuple[str, Counter[str]]] = [
+            ("switch", Counter(d.part for d in ledger.devices if d.kind == "switch")),
+            ("module", Counter(s.part for s in ledger.seats)),
+            ("medium", Counter(medium for _, medium in {(x.assembly, x.medium) for x in ledger.links})),
+            ("nic", Counter()),
+        ]
+        for adapter in ledger.adapters:
+            quantities[-1][1][adapter.part] += adapter.quantity
+        self.lines: dict[str, BoughtPart] = {}
+        for kind, counts in quantities:
+            for name, count in counts.items():
+                self.lines[name] = self._line(kind, name, count)
+
+    def _line(self, kind: str, name: str, quantity: int) -> BoughtPart:
+        catalog = self.catalog
+        part: Part | None
+        price: Price | None
+        if kind == "medium":
+            base, length_m = split_medium_id(name)
+            medium = catalog.fibres.get(base) or catalog.cables.get(base)
+            kind = "fibre" if base in catalog.fibres else "cable"
+            prices = [s.price for s in medium.lengths if s.length_m == length_m] if medium else []
+            part, price = medium, prices[0] if prices else None
+        else:
+            priced = {"switch": catalog.switches, "module": catalog.modules, "nic": catalog.nics}[kind].get(name)  # type: ignore[attr-defined]
+            part, price = priced, priced.price if priced else None
+        return BoughtPart(kind, quantity, part, self._cents(name, part, price))
+
+    def _cents(self, name: str, part: Part | None, price: Price | None) -> int | None:
+        """An override is a quote and keeps its figure; a discount takes its share off the catalogue's price."""
+        prices = self.case.prices
+        for quoted in (name, split_medium_id(name)[0]):
+            if quoted in prices.overrides_usd:
+                return usd_to_cents(prices.overrides_usd[quoted])
+        if part is None or price is None:
+            return None
+        cents = Decimal(price.cents(prices.basis))
+        return _whole(cents * (1 - Decimal(str(prices.discounts.get(part.vendor, 0)))))
+
+    def owned(self, name: str) -> int:
+        """How many of a part on the bill are in the house already."""
+        have = sum(o.quantity for o in self.case.owned if o.part == name)
+        return min(have, self.lines[name].quantity)
+
+    def extended_cents(self, name: str) -> int:
+        """What a line costs."""
+        line = self.lines[name]
+        return (line.quantity - self.owned(name)) * (line.unit_cents or 0)
+
+    @property
+    def cost_cents(self) -> int:
+        """What the network costs."""
+        return sum(self.extended_cents(name) for name in self.lines)
+
+    @property
+    def power_mw(self) -> int:
+        """Largest draw of the network."""
+        switches = [self.catalog.switches.get(d.part) for d in self.book.ledger.devices if d.kind == "switch"]
+        return sum(s.power_chassis_max_w.milli for s in switches if s) + int(self.wiring.cage_mw.sum())
+
+    @property
+    def typical_mw(self) -> int:
+        """Typical draw of the network."""
+        switches = [self.catalog.switches.get(d.part) for d in self.book.ledger.devices if d.kind == "switch"]
+        return sum(s.power_chassis_typ_w.milli for s in switches if s) + int(self.wiring.cage_typ_mw.sum())
+
+    @property
+    def rack_units(self) -> int:
+        """Rack units of the switches."""
+        return sum(d.rack_units for d in self.book.ledger.devices if d.kind == "switch")
+
+    @property
+    def tco_cents(self) -> int:
+        """Cost, energy and support over the years of the case; energy and support rounded to the cent per unit."""
+        tco = self.case.tco
+        years = Decimal(str(tco.years))
+        per_mw = years * HOURS_PER_YEAR / 1_000_000 * Decimal(str(tco.pue)) * Decimal(str(tco.usd_per_kwh)) * 100
+        support = years * Decimal(str(tco.support_rate))
+        total = self.cost_cents
+        for name, line in self.lines.items():
+            if line.kind == "switch":
+                chassis = self.catalog.switches[name].power_chassis_max_w.milli if name in self.catalog.switches else 0
+                total += line.quantity * (_whole(per_mw * chassis) + _whole(support * (line.unit_cents or 0)))
+        draws, cages = np.unique(self.wiring.cage_mw, return_counts=True)
+        for draw, count in zip(draws.tolist(), cages.tolist(), strict=True):
+            total += count * _whole(per_mw * draw)
+        return total
+
+
+def _whole(value: Decimal) -> int:
+    return int(value.to_integral_value(ROUND_HALF_UP))
+
+
+def check_bom(bill: Bill) -> Check:
+    """Quantities, owned parts, unit and extended prices of every line."""
+    findings = Findings("bom")
+    reported = {line.part: line for line in bill.book.result.bom}
+    if len(reported) != len(bill.book.result.bom):
+        findings.add("a part is on the bill twice")
+    for name in sorted(set(reported) | set(bill.lines)):
+        line, mine = reported.get(name), bill.lines.get(name)
+        if mine is None:
+            findings.add(f"{name}: on the bill, not in the design")
+            continue
+        if line is None:
+            findings.add(f"{name}: {mine.quantity:,} in the design, not on the bill")
+            continue
+        if mine.unit_cents is None:
+            findings.add(f"{name}: neither the catalogue nor the case gives a price")
+            continue
+        for what, told, counted in (
+            ("pieces", line.quantity, mine.quantity),
+            ("owned", line.owned, bill.owned(name)),
+            ("cents each", usd_to_cents(line.unit_price_usd), mine.unit_cents),
+            ("cents in all", usd_to_cents(line.extended_usd), bill.extended_cents(name)),
+        ):
+            if told != counted:
+                findings.add(f"{name}: {told:,} {what} on the bill, {counted:,} by the ledger")
+    versions = (bill.book.result.catalog_version, bill.catalog.version)
+    note = "" if versions[0] == versions[1] else " (the design was made with another version of the catalogue)"
+    return findings.check(f"{len(bill.lines):,} lines agree with the ledger in pieces and cents{note}")
+
+
+def check_totals(bill: Bill) -> Check:
+    """Cost to the cent, power to the milliwatt, rack units and cost over the years."""
+    findings = Findings("totals")
+    totals = bill.book.result.totals
+    if totals is None:
+        findings.add("the result has no totals")
+        return findings.check("")
+    for what, told, counted in (
+        ("cost in cents", usd_to_cents(totals.cost_usd), bill.cost_cents),
+        ("largest draw in mW", watts_to_milliwatts(totals.power_max_w), bill.power_mw),
+        ("typical draw in mW", watts_to_milliwatts(totals.power_typical_w), bill.typical_mw),
+        ("rack units", totals.rack_units, bill.rack_units),
+        ("cost of ownership in cents", usd_to_cents(totals.tco_usd), bill.tco_cents),
+    ):
+        if told != counted:
+            findings.add(f"{what}: {told:,} reported, {counted:,} by the ledger")
+    return findings.check(
+        f"{bill.cost_cents / 100:,.2f} USD, {bill.power_mw / 1000:,.1f} W, {bill.rack_units} rack units"
+    )

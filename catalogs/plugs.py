@@ -1,4 +1,4 @@
-"""What the check knows of plugs, cages and copper, read from ``plugs.yaml``."""
+"""What fits what, and how far copper carries, read from ``plugs.yaml``: one table for the check and the solver."""
 
 from __future__ import annotations
 

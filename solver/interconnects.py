@@ -55,7 +55,7 @@ class LinkOption:
     reach_m: float
     """Longest medium that carries the link, m."""
     reach_rule: str
-    """The rule that sets the reach: R7, R13, or the letter of a copper rule."""
+    """The rule that sets the reach: R7, R13, R14, or the letter of a copper rule."""
     stock_m: tuple[float, ...]
     """Stock lengths within the reach, m, ascending."""
     reach_name: str
@@ -227,7 +227,7 @@ def _class_refusals(a: CageKind, b: CageKind) -> tuple[Refusal, ...]:
 
 def _fibre_option(fibre: Fibre, at_a: Seated, at_b: Seated, a: CageKind, b: CageKind) -> LinkOption:
     reach_m, rule = reach_of(fibre, at_a, at_b)
-    cap = " (splitter limit)" if rule == "R13" else ""
+    cap = {"R13": " (splitter limit)", "R14": " (loss budget)"}.get(rule, "")
     a_mw, b_mw = at_a.module.power_max_w.milli, at_b.module.power_max_w.milli
     return LinkOption(
         speed_gbps=a.mode.speed_gbps,

@@ -17,6 +17,9 @@ from gpunet.models.parts import FormFactor, Module, OpticalInterface, PortMode, 
 MATING_TIERS = frozenset(frozenset(pair) for pair in (("DR", "FR"), ("FR", "LR"), ("VR", "SR")))
 """R7: unequal reach tiers that still link. DR with LR overloads the receiver and is refused."""
 
+_LINEAR_FEC = "RS(544,514)"
+"""LPO: the code that a linear link leans on, since no chip in the module cleans the signal."""
+
 _HALF_LIT_OF = 4
 """R18: only a four-lane port is documented with half of its lanes lit (200G on a 400G module)."""
 
@@ -117,6 +120,8 @@ def pair_refusals(a: Seated, b: Seated) -> Iterator[Refusal]:
         yield Refusal("R8", parts, f"{names} do not link: FEC {a.interface.fec} against {b.interface.fec}")
     if (a.module.retiming == "linear") != (b.module.retiming == "linear"):
         yield Refusal("LPO", parts, "a linear module links only to a linear module unless both vendors list the pair")
+    elif a.module.retiming == "linear" and not a.interface.fec.startswith(_LINEAR_FEC):
+        yield Refusal("LPO", parts, f"linear modules need {_LINEAR_FEC}; {a.interface.id} runs {a.interface.fec}")
 
 
 def watts(power_mw: int) -> str:

@@ -1,7 +1,8 @@
-"""Which fibre joins two seated modules, and how far it carries them (rules R5, R6, R10 to R13)."""
+"""Which fibre joins two seated modules, and how far it carries them (rules R5, R6, R10 to R14)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from gpunet.models.interconnect import Refusal
@@ -10,6 +11,12 @@ from gpunet.solver.mating import Seated
 
 SPLITTER_CAP_M = 50.0
 """R13: longest channel with a splitter, single-mode and multimode alike, m."""
+
+DB_PER_M = {"MMF": 0.003, "SMF": 0.0004}
+"""R14: attenuation of a fibre by its kind of glass, dB/m."""
+
+MATED_PAIRS = 2
+"""R14: connections of a cord that runs from module to module."""
 
 
 def head_of(a: Seated, b: Seated) -> tuple[Seated, Seated]:
@@ -35,14 +42,26 @@ def fibre_refusals(fibre: Fibre, a: Seated, b: Seated) -> Iterator[Refusal]:
         yield Refusal(
             "R12", parts, f"{fibre.id} has {fibre.fibres} fibres; {head.interface.id} needs {head.interface.fibres}"
         )
+    if _loss_limited_m(fibre, a, b) <= 0:
+        loss_db = MATED_PAIRS * fibre.loss_per_mated_pair_db
+        yield Refusal("R14", parts, f"{fibre.id} loses {loss_db:g} dB at its ends, which is the whole budget or more")
 
 
 def reach_of(fibre: Fibre, a: Seated, b: Seated) -> tuple[float, str]:
-    """Longest fibre in metres that carries the link, and the rule that sets it (R7, or R13 for a splitter)."""
-    modules_m = min(a.module.reach_m[fibre.grade], b.module.reach_m[fibre.grade])
-    if fibre.legs > 1 and modules_m > SPLITTER_CAP_M:
-        return SPLITTER_CAP_M, "R13"
-    return float(modules_m), "R7"
+    """Longest fibre that carries the link, m, and the rule that sets it: R7, R13 for a splitter, R14 for loss."""
+    limits = [(min(a.module.reach_m[fibre.grade], b.module.reach_m[fibre.grade]), "R7")]
+    if fibre.legs > 1:
+        limits.append((SPLITTER_CAP_M, "R13"))
+    limits.append((_loss_limited_m(fibre, a, b), "R14"))
+    metres, rule = min(limits, key=lambda limit: limit[0])
+    return float(metres), rule
+
+
+def _loss_limited_m(fibre: Fibre, a: Seated, b: Seated) -> float:
+    """Length at which the cord uses up the smaller loss budget, m; infinite where no budget is known."""
+    budgets_db = [end.interface.loss_budget_db.get(fibre.grade, math.inf) for end in (a, b)]
+    left_db = min(budgets_db) - MATED_PAIRS * fibre.loss_per_mated_pair_db
+    return left_db / DB_PER_M[a.interface.media]
 
 
 def _connector_refusals(fibre: Fibre, head: Seated, tail: Seated, parts: tuple[str, ...]) -> Iterator[Refusal]:

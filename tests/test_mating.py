@@ -385,7 +385,13 @@ def test_lpo_links_only_to_lpo(a: str, b: str, mates: bool) -> None:
     assert broken == (set() if mates else {"LPO"})
 
 
-# R10 to R13: the passive plant --------------------------------------------------------------------------------------
+def test_lpo_needs_the_strong_code() -> None:
+    """LPO links lean on RS(544,514); two linear ends with a weaker code do not link."""
+    weak = at_work("100G-SR4", retiming="linear")
+    assert rules(pair_refusals(weak, weak)) == {"LPO"}
+
+
+# R10 to R14: the passive plant --------------------------------------------------------------------------------------
 
 APC, UPC, LC, MPO16 = "MPO-12/APC", "MPO-12/UPC", "LC/UPC", "MPO-16/APC"
 DR4, VR4 = at_work("400G-DR4"), at_work("400G-VR4", reach_m={"OM3": 30, "OM4": 50})
@@ -455,6 +461,22 @@ def test_an_old_upc_plant_does_not_carry_ndr() -> None:
 def test_reach_is_the_least_of_modules_grade_and_splitter(part: object, a: Seated, b: Seated, reach: float) -> None:
     """R7 and R13: the shorter module decides on the grade used, and a splitter ends at 50 m."""
     assert reach_of(part, a, b)[0] == reach  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("per_pair_db", "reach", "rule"),
+    [(0.35, 50, "R7"), (0.7, 50, "R7"), (0.78, 140 / 3, "R14"), (0.84, 20 / 3, "R14"), (0.85, None, "R14")],
+)
+def test_loss_uses_up_the_budget(per_pair_db: float, reach: float | None, rule: str) -> None:
+    """R14: two mated pairs and 3 dB/km within the 1.7 dB of 400G-VR4 on OM4."""
+    cord = fibre(f"{APC} {APC}", grade="OM4").model_copy(update={"loss_per_mated_pair_db": per_pair_db})
+    if reach is None:
+        assert rules(fibre_refusals(cord, VR4, VR4)) == {rule}
+    else:
+        assert not rules(fibre_refusals(cord, VR4, VR4))
+        metres, by = reach_of(cord, VR4, VR4)
+        assert metres == pytest.approx(reach)
+        assert by == rule
 
 
 # Copper -------------------------------------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ def best_of(scopes: Iterable[Scope], objective: Objective) -> list[Template]:
     cutoff = Cutoff()
     found: list[Template] = []
     for scope in scopes:
-        for t in enumerate_templates(scope, cutoff):
+        for t in enumerate_templates(scope, cutoff, objective):
             found.append(t)
             cutoff.most[objective] = min(cutoff.most[objective], t.facts.least[objective])
     return [t for t in found if _passes(t, cutoff)]

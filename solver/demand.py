@@ -85,6 +85,8 @@ class Endpoints:
     nic: str | None = None
     """NIC to buy with each host."""
     nics_per_host: int = 0
+    device_part: str = ""
+    """Catalogue id of the NIC that a storage server has."""
 
     @property
     def ports_per_cage(self) -> int:
@@ -250,6 +252,7 @@ def storage(case: Case, catalog: Catalog, machines: Machines, protocol: Protocol
                 rail=False,
                 oversubscription=sigma,
                 protocols=nic.protocols,
+                device_part=nic_id,
             )
         )
     return found

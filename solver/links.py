@@ -181,7 +181,7 @@ class LinkBook:
 def _media(ic: Interconnect, shape: Shape, a: PortMode, b: PortMode) -> int | None:
     """Pieces of fibre or cable for one block; none where the cable cannot be laid in this shape.
 
-    A 1:1 cable joins one a cage to one b cage. A splitter is bought whole: unused legs are paid for (R17, R18).
+    A 1:1 cable joins one a cage to one b cage. A started splitter is a whole one: unused legs are paid for (R18).
     """
     if ic.is_cable:
         if a.ports == b.ports:
@@ -189,10 +189,8 @@ def _media(ic: Interconnect, shape: Shape, a: PortMode, b: PortMode) -> int | No
         if ic.head_at_a:
             return len(shape.a_fill) if shape.b_one_a else None
         return len(shape.b_fill) if shape.a_one_b else None
-    if ic.media_den == 1:
-        return shape.links * ic.media_num
-    cages, mode = (len(shape.a_fill), a) if ic.head_at_a else (len(shape.b_fill), b)
-    return cages * math.ceil(mode.ports * ic.media_num / ic.media_den)
+    fill = shape.a_fill if ic.head_at_a else shape.b_fill
+    return sum(math.ceil(links * ic.media_num / ic.media_den) for links in fill)
 
 
 def cage_kinds(

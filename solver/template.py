@@ -155,7 +155,7 @@ class Template:
             self.facts.links,
             self.topology is not Topology.RAIL_OPTIMIZED,
             self.protocol.value,
-            sorted(self.switches),
+            tuple(sorted(self.switches)),
             self.n_leaves,
             self.n_spines,
             self.n_pods,
@@ -417,6 +417,11 @@ class Measure:
         in_rows = sum(1 for p in self.positions(t) if p.zone != central) * t.leaves_per_group
         t.facts.row_switches = t.n_switches if one_pool else in_rows
         t.facts.central_switches = t.n_switches - t.facts.row_switches
+        if t.management:
+            # A lone management leaf cannot manage itself. Leaves follow their ports, so a row may get one more.
+            t.facts.row_switches -= t.n_leaves - t.central_leaves == 1
+            t.facts.central_switches -= t.central_leaves == 1
+            t.facts.leaf_load += share
         t.facts.leaf_load = max((n for zone, n in per_zone.items() if zone is not None), default=0)
         for upper, count in ((t.spine, t.n_spines), (t.core, t.n_cores)):
             if upper is not None:

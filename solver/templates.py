@@ -62,6 +62,28 @@ class Scope:
         self.refused[limit] = self.refused.get(limit, 0) + 1
 
 
+def _usable_faces(scope: Scope, switch: Switch) -> list[Face]:
+    return [f for f in faces(switch, scope.protocol) if not lossy_in_backend(switch, scope.fabric, f.speed_gbps)]
+
+
+def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) -> list[Face]:
+    return [
+        f
+        for f in found
+        if f.speed_gbps == kind.speed_gbps and scope.measure.book.buildable(scope.measure.endpoint_pair(f, leaf, kind))
+    ]
+
+
+def _endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound | None:
+    total: Bound = (0, 0, 0)
+    for kind, face in zip(scope.kinds, downs, strict=True):
+        link = _least(scope.measure, scope.measure.endpoint_pair(face, leaf, kind))
+        if link is None:
+            return None
+        total = plus(total, link, kind.present_links)
+    return total
+
+
 @dataclass(frozen=True)
 class Spread:
     """Endpoints over leaves of one model: plans and what one leaf must carry."""
@@ -83,65 +105,98 @@ def plus(bound: Bound, weight: Sequence[float], times: float) -> Bound:
     return (bound[0] + weight[0] * times, bound[1] + weight[1] * times, bound[2] + weight[2] * times)
 
 
-def enumerate_templates(scope: Scope, cutoff: Cutoff) -> Iterator[Template]:
-    """Every template of a scope within the cutoff; the caller may lower the cutoff while it runs."""
-    leaf_faces = {s.id: _usable_faces(scope, s) for s in scope.switches}
-    for leaf in scope.switches:
-        if scope.leaf_models is not None and leaf.id not in scope.leaf_models:
+def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objective.COST) -> Iterator[Template]:
+    """Every template of a scope within the cutoff; the caller may lower the cutoff while it runs.
+
+    The most promising by ``first`` come first, so that a falling cutoff soon skips nearly everything.
+    """
+    rank = OBJECTIVES.index(first)
+    usable = {s.id: _usable_faces(scope, s) for s in scope.switches}
+    leaves: list[tuple[Bound, Leaf]] = []
+    for switch in scope.switches:
+        if scope.leaf_models is not None and switch.id not in scope.leaf_models:
             continue
-        for downs in itertools.product(*(_down_faces(scope, leaf, leaf_faces[leaf.id], k) for k in scope.kinds)):
-            base = _endpoint_bound(scope, leaf, downs)
-            if base is None or not cutoff.passes(base):
-                continue
-            yield from _one_tier(scope, cutoff, leaf, downs, base)
-            if scope.spec.max_tiers >= 2:
-                yield from _more_tiers(scope, cutoff, leaf, downs, base, leaf_faces)
-
-
-def _usable_faces(scope: Scope, switch: Switch) -> list[Face]:
-    return [f for f in faces(switch, scope.protocol) if not lossy_in_backend(switch, scope.fabric, f.speed_gbps)]
-
-
-def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) -> list[Face]:
-    return [
-        f
-        for f in found
-        if f.speed_gbps == kind.speed_gbps and scope.measure.book.buildable(scope.measure.endpoint_pair(f, leaf, kind))
-    ]
-
-
-def _endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound | None:
-    total: Bound = (0, 0, 0)
-    for kind, face in zip(scope.kinds, downs, strict=True):
-        pair = scope.measure.endpoint_pair(face, leaf, kind)
-        least = [scope.measure.book.least_per_link(pair, o) for o in OBJECTIVES]
-        if any(x is None for x in least):
-            return None
-        total = plus(total, [x or 0.0 for x in least], kind.present_links)
-    return total
-
-
-def spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], most_leaves: int) -> Iterator[Spread]:
-    """Ways to spread the endpoints over ``leaf``, fewest leaves first within each topology."""
-    if scope.management:
-        yield from _management_spreads(scope, leaf, downs, most_leaves)
+        for downs in itertools.product(*(_down_faces(scope, switch, usable[switch.id], k) for k in scope.kinds)):
+            base = _endpoint_bound(scope, switch, downs)
+            if base is not None:
+                leaves.append((base, Leaf(scope, switch, downs)))
+    leaves.sort(key=lambda item: plus(item[0], scope.measure.bound_weight(item[1].switch), 1)[rank])
+    for base, leaf in leaves:
+        yield from _one_tier(scope, cutoff, leaf.switch, leaf.downs, base)
+    if scope.spec.max_tiers < 2:
         return
+    tiers = [t for base, leaf in leaves for t in _tiers(scope, cutoff, leaf, base, usable)]
+    tiers.sort(key=lambda t: t.start[rank])
+    for t in tiers:
+        if cutoff.passes(t.start):
+            yield from t.two()
+    if scope.spec.max_tiers < 3:
+        return
+    tiers.sort(key=lambda t: t.deep_start[rank])
+    for t in tiers:
+        if cutoff.passes(t.deep_start):
+            yield from t.three(usable, rank)
+
+
+@dataclass
+class Leaf:
+    """A leaf model with its down faces; its spreads are found once and shared by every spine."""
+
+    scope: Scope
+    switch: Switch
+    downs: tuple[Face, ...]
+    _known: dict[tuple[Topology, int], list[Spread]] = field(default_factory=dict)
+    _rest: dict[tuple[Topology, int], Iterator[Spread]] = field(default_factory=dict)
+
+    def families(self) -> list[tuple[Topology, int]]:
+        """The kinds of spread: topology and rails per leaf."""
+        return families(self.scope)
+
+    def spreads(self, family: tuple[Topology, int], most_leaves: int) -> Iterator[Spread]:
+        """Spreads of one family, fewest leaves first, up to ``most_leaves``."""
+        known = self._known.setdefault(family, [])
+        if family not in self._rest:
+            self._rest[family] = spreads(self.scope, self.switch, self.downs, family)
+        i = 0
+        while True:
+            if i == len(known):
+                found = next(self._rest[family], None)
+                if found is None:
+                    return
+                known.append(found)
+            if known[i].n_leaves > most_leaves:
+                return
+            yield known[i]
+            i += 1
+
+
+def families(scope: Scope) -> list[tuple[Topology, int]]:
+    """Topologies with the rails one leaf may serve; 0 where rails do not matter."""
+    found: list[tuple[Topology, int]] = []
     for topology in scope.topologies:
-        if topology is Topology.RAIL_OPTIMIZED and scope.kinds[0].rail:
-            rails = scope.kinds[0].ports_per_host
-            for k in (d for d in range(1, rails + 1) if rails % d == 0):
-                per_cage = scope.kinds[0].ports_per_cage
-                if k % per_cage == 0 or k == 1:
-                    yield from _rail_spreads(scope, leaf, downs, k, most_leaves)
-        elif topology is Topology.LEAF_SPINE:
-            yield from _plain_spreads(scope, leaf, downs, most_leaves)
+        if topology is Topology.LEAF_SPINE:
+            found.append((topology, 0))
+        elif scope.kinds[0].rail:
+            rails, per_cage = scope.kinds[0].ports_per_host, scope.kinds[0].ports_per_cage
+            found += [(topology, k) for k in range(1, rails + 1) if rails % k == 0 and (k % per_cage == 0 or k == 1)]
+    return found
 
 
-def _rail_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], k: int, most: int) -> Iterator[Spread]:
+def spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], family: tuple[Topology, int]) -> Iterator[Spread]:
+    """Ways to spread the endpoints over ``leaf`` in one family, fewest leaves first."""
+    if scope.management:
+        yield from _management_spreads(scope, leaf, downs)
+    elif family[0] is Topology.RAIL_OPTIMIZED:
+        yield from _rail_spreads(scope, leaf, downs, family[1])
+    else:
+        yield from _plain_spreads(scope, leaf, downs)
+
+
+def _rail_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], k: int) -> Iterator[Spread]:
     kind = scope.kinds[0]
     n_hosts, per_group = len(kind.hosts), kind.ports_per_host // k
     first = math.ceil(n_hosts * k / max(1, downs[0].cages * downs[0].ports))
-    for groups in range(max(1, first), min(n_hosts, most // per_group) + 1):
+    for groups in range(max(1, first), n_hosts + 1):
         g = math.ceil(n_hosts / groups)
         if math.ceil(n_hosts / g) != groups:
             continue
@@ -151,11 +206,11 @@ def _rail_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], k: int, mos
             yield spread
 
 
-def _plain_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], most: int) -> Iterator[Spread]:
+def _plain_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Iterator[Spread]:
     kind = scope.kinds[0]
     cages = kind.future_cages
     first = math.ceil(cages * kind.ports_per_cage / max(1, downs[0].cages * downs[0].ports))
-    for n in range(max(1, first), min(cages, most) + 1):
+    for n in range(max(1, first), cages + 1):
         per_leaf = math.ceil(cages / n)
         if math.ceil(cages / per_leaf) != n:
             continue
@@ -165,10 +220,10 @@ def _plain_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], most: int)
             yield spread
 
 
-def _management_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], most: int) -> Iterator[Spread]:
+def _management_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Iterator[Spread]:
     """Management leaves are filled one after the other; how many there are is given with the scope."""
     n = scope.row_leaves + scope.central_leaves
-    if n <= most and fits(leaf, [(downs[0], downs[0].cages)]):
+    if fits(leaf, [(downs[0], downs[0].cages)]):
         plan = Attach(0, 0, downs[0].cages * downs[0].ports, downs[0].ports)
         spread = _spread(scope, downs, Topology.LEAF_SPINE, n, 1, plan)
         yield dataclasses.replace(spread, central_leaves=scope.central_leaves)
@@ -278,27 +333,21 @@ def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face],
             yield found
 
 
-def _more_tiers(
-    scope: Scope,
-    cutoff: Cutoff,
-    leaf: Switch,
-    downs: Sequence[Face],
-    base: Bound,
-    usable: dict[str, list[Face]],
-) -> Iterator[Template]:
+def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[str, list[Face]]) -> Iterator[Tiers]:
+    """Every spine model and face that could stand over a leaf, with lower bounds."""
     measure, spec = scope.measure, scope.spec
     fastest = max(k.speed_gbps for k in scope.kinds)
-    leaf_weight = measure.bound_weight(leaf)
+    leaf_weight = measure.bound_weight(leaf.switch)
     ports = sum(k.future_cages * k.ports_per_cage for k in scope.kinds)
-    for up in usable[leaf.id]:
+    least_gbps = sum(
+        (k.future_cages * k.ports_per_cage * Fraction(k.speed_gbps) / k.oversubscription for k in scope.kinds),
+        Fraction(0),
+    )
+    for up in usable[leaf.switch.id]:
         if up.speed_gbps < fastest:
             continue
-        least_gbps = sum(
-            (k.future_cages * k.ports_per_cage * Fraction(k.speed_gbps) / k.oversubscription for k in scope.kinds),
-            Fraction(0),
-        )
         uplinks = math.ceil(least_gbps / Fraction(up.speed_gbps))
-        fewest = max(spec.min_leaves, 2, math.ceil((ports + uplinks) / _most_ports(leaf)))
+        fewest = max(spec.min_leaves, 2, math.ceil((ports + uplinks) / _most_ports(leaf.switch)))
         if scope.management:
             fewest = scope.row_leaves + scope.central_leaves
         start = plus(base, leaf_weight, fewest)
@@ -309,22 +358,26 @@ def _more_tiers(
             for face in usable[spine.id]:
                 if face.speed_gbps != up.speed_gbps:
                     continue
-                down_ports = face.cages * face.ports
-                bound = plus(start, spine_weight, max(spec.min_spines, math.ceil(uplinks / down_ports)))
+                spines = max(spec.min_spines, math.ceil(uplinks / (face.cages * face.ports)))
+                bound = plus(start, spine_weight, spines)
                 if not cutoff.passes(bound):
                     continue
-                pair = measure.pair((up, leaf), (face, spine))
-                least = [measure.book.least_per_link(pair, o) for o in OBJECTIVES]
-                if any(x is None for x in least):
+                link = _least(measure, measure.pair((up, leaf.switch), (face, spine)))
+                if link is None:
                     continue
-                link = [x or 0.0 for x in least]
                 bound = plus(bound, link, uplinks)
-                if not cutoff.passes(bound):
-                    continue
-                tiers = Tiers(scope, cutoff, leaf, tuple(downs), up, spine, face, base, link, uplinks)
-                yield from tiers.two()
-                if spec.max_tiers >= 3:
-                    yield from tiers.three(usable)
+                sigma = max(k.oversubscription for k in scope.kinds)
+                most = _most_ports(spine)
+                deep_spines = max(2 * spec.min_spines, math.ceil((uplinks + uplinks / sigma) / most))
+                deep = plus(bound, spine_weight, max(0, deep_spines - spines))
+                if cutoff.passes(bound):
+                    yield Tiers(scope, cutoff, leaf, up, spine, face, base, link, uplinks, bound, deep)
+
+
+def _least(measure: Measure, pair: int) -> list[float] | None:
+    """Least weight of a link between two cages per objective; none when nothing joins them."""
+    least = [measure.book.least_per_link(pair, o) for o in OBJECTIVES]
+    return None if any(x is None for x in least) else [x or 0.0 for x in least]
 
 
 def _most_ports(switch: Switch) -> float:
@@ -338,8 +391,7 @@ class Tiers:
 
     scope: Scope
     cutoff: Cutoff
-    leaf: Switch
-    downs: tuple[Face, ...]
+    leaf: Leaf
     up: Face
     spine: Switch
     face: Face
@@ -347,42 +399,43 @@ class Tiers:
     link: list[float]
     uplinks: int
     """Fewest leaf uplinks that carry every endpoint."""
+    start: Bound
+    """Least weight in two tiers."""
+    deep_start: Bound
+    """Least weight in three tiers, cores not counted."""
 
     def two(self) -> Iterator[Template]:
         """Leaf and spine."""
         scope, spec = self.scope, self.scope.spec
         ports = self.face.cages * self.face.ports
-        last_topology = None
-        for spread in spreads(scope, self.leaf, self.downs, ports if spec.striping is Striping.STRICT else 10**6):
-            if spread.n_leaves < max(2, spec.min_leaves):
-                continue
-            key = (spread.topology, spread.plans[0].rails_per_leaf)
-            if key == last_topology:
-                continue
-            if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks)):
-                # More leaves of this kind of spread only weigh more.
-                last_topology = key
-                continue
-            need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
-            for upper in self._uppers(spread.n_leaves, need, spread, ports):
-                found = _template(scope, self.leaf, self.downs, spread, upper)
-                if found is not None:
-                    yield found
+        most = ports if spec.striping is Striping.STRICT else 10**9
+        for family in self.leaf.families():
+            for spread in self.leaf.spreads(family, most):
+                if spread.n_leaves < max(2, spec.min_leaves):
+                    continue
+                if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks)):
+                    # More leaves of this family only weigh more.
+                    break
+                need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+                for upper in self._uppers(spread.n_leaves, need, spread, ports):
+                    found = _template(scope, self.leaf.switch, self.leaf.downs, spread, upper)
+                    if found is not None:
+                        yield found
 
     def _bound(self, leaves: int, spines: int, uplinks: int) -> Bound:
         measure = self.scope.measure
         spines = max(spines, math.ceil(uplinks / (self.face.cages * self.face.ports)))
-        bound = plus(self.base, measure.bound_weight(self.leaf), leaves)
+        bound = plus(self.base, measure.bound_weight(self.leaf.switch), leaves)
         return plus(plus(bound, measure.bound_weight(self.spine), spines), self.link, uplinks)
 
     def _uppers(self, n_lower: int, need: int, spread: Spread, ports: int, pods: int = 1) -> Iterator[Upper]:
         """Spine counts and multiplicities that give each of ``n_lower`` leaves ``need`` uplinks."""
         spec = self.scope.spec
-        down = _down_uses(self.scope, self.downs, spread)
+        down = _down_uses(self.scope, self.leaf.downs, spread)
         if spec.striping is Striping.PORTS:
             count = max(spec.min_spines, math.ceil(n_lower * need / ports))
             upper = Upper(self.spine, self.up, self.face, count, 0, need)
-            if fits(self.leaf, [*down, (self.up, math.ceil(need / self.up.ports))]):
+            if fits(self.leaf.switch, [*down, (self.up, math.ceil(need / self.up.ports))]):
                 yield upper
             return
         most = ports // n_lower
@@ -401,7 +454,7 @@ class Tiers:
                 stripe = Stripe(count, multiplicity, self.up.ports, self.face.ports)
                 if multiplicity > most or (0, multiplicity) in seen:
                     continue
-                if not fits(self.leaf, [*down, (self.up, lower_cages(stripe))]):
+                if not fits(self.leaf.switch, [*down, (self.up, lower_cages(stripe))]):
                     continue
                 if upper_cages(stripe, n_lower) > self.face.cages:
                     continue
@@ -411,30 +464,26 @@ class Tiers:
                 seen.add((0, multiplicity))
                 yield Upper(self.spine, self.up, self.face, count, multiplicity, count * multiplicity)
 
-    def three(self, usable: dict[str, list[Face]]) -> Iterator[Template]:
+    def three(self, usable: dict[str, list[Face]], rank: int) -> Iterator[Template]:
         """Pods of leaf and spine under planes of cores."""
         scope, spec = self.scope, self.scope.spec
         ports = self.face.cages * self.face.ports
-        if not self.cutoff.passes(self._bound(2, 2 * spec.min_spines, self.uplinks)):
-            return
-        stop: set[tuple[Topology, int]] = set()
-        for spread in spreads(scope, self.leaf, self.downs, 10**6):
-            key = (spread.topology, spread.plans[0].rails_per_leaf)
-            if key in stop or spread.n_leaves < max(2, spec.min_leaves):
-                continue
-            if not self.cutoff.passes(self._bound(spread.n_leaves, 2 * spec.min_spines, self.uplinks)):
-                stop.add(key)
-                continue
-            need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
-            groups = spread.n_leaves // spread.leaves_per_group
-            sigma = max(k.oversubscription for k in scope.kinds)
-            for groups_per_pod in range(min(groups - 1, ports // spread.leaves_per_group), 0, -1):
-                leaves = groups_per_pod * spread.leaves_per_group
-                pods = math.ceil(groups / groups_per_pod)
-                if math.ceil(groups / pods) != groups_per_pod:
+        sigma = max(k.oversubscription for k in scope.kinds)
+        for family in self.leaf.families():
+            for spread in self.leaf.spreads(family, 10**9):
+                if spread.n_leaves < max(2, spec.min_leaves):
                     continue
-                for upper in self._uppers(leaves, need, spread, ports, pods):
-                    yield from self._cores(spread, leaves, pods, upper, sigma, usable)
+                if not self.cutoff.passes(self._bound(spread.n_leaves, 2 * spec.min_spines, self.uplinks)):
+                    break
+                need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+                groups = spread.n_leaves // spread.leaves_per_group
+                for groups_per_pod in range(min(groups - 1, ports // spread.leaves_per_group), 0, -1):
+                    leaves = groups_per_pod * spread.leaves_per_group
+                    pods = math.ceil(groups / groups_per_pod)
+                    if math.ceil(groups / pods) != groups_per_pod:
+                        continue
+                    for upper in self._uppers(leaves, need, spread, ports, pods):
+                        yield from self._cores(spread, leaves, pods, upper, sigma, usable, rank)
 
     def _cores(
         self,
@@ -444,6 +493,7 @@ class Tiers:
         upper: Upper,
         sigma: Fraction,
         usable: dict[str, list[Face]],
+        rank: int,
     ) -> Iterator[Template]:
         scope, spec, measure = self.scope, self.scope.spec, self.scope.measure
         strict = spec.striping is Striping.STRICT
@@ -466,7 +516,7 @@ class Tiers:
             need = math.ceil(gbps / Fraction(spine_up.speed_gbps))
             if not fits(self.spine, [(upper.face, down_cages), (spine_up, math.ceil(need / spine_up.ports))]):
                 continue
-            for core in scope.switches:
+            for core in sorted(scope.switches, key=lambda s: measure.bound_weight(s)[rank] / _most_ports(s)):
                 core_weight = measure.bound_weight(core)
                 for face in usable[core.id]:
                     if face.speed_gbps != spine_up.speed_gbps:
@@ -487,7 +537,9 @@ class Tiers:
                         up_cages = lower_cages(stripe) if strict else math.ceil(need / spine_up.ports)
                         if not fits(self.spine, [(upper.face, down_cages), (spine_up, up_cages)]):
                             continue
-                        found = _template(scope, self.leaf, self.downs, spread, upper, cores, leaves_per_pod)
+                        found = _template(
+                            scope, self.leaf.switch, self.leaf.downs, spread, upper, cores, leaves_per_pod
+                        )
                         if found is not None:
                             yield found
 

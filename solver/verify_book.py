@@ -342,9 +342,12 @@ class Book:
         seats = self.ledger.seats
         device, group, number, part = list(zip(*seats, strict=True)) if seats else ((), (), (), ())
         cage = self._cages(device, group, number)
-        code, self.modules = coded(part)
-        known = np.array([m in self.catalog.modules for m in self.modules] or [True])[code]
-        good = (cage >= 0) & known
+        code, names = coded(part)
+        self.modules: list[str] = [m for m in names if m in self.catalog.modules]
+        # A module that nobody sells has no number, so that nothing looks it up.
+        renumbered = np.array([self.modules.index(m) if m in self.modules else -1 for m in names] or [-1], np.int64)
+        code = renumbered[code]
+        good = (cage >= 0) & (code >= 0)
         self.cage_seat: Ints = np.full(len(self.cage_device), -1, np.int64)
         self.cage_seat[cage[good]] = code[good]
         taken = np.sort(cage[good])

@@ -1,0 +1,126 @@
+"""Bill and totals, read from the ledger and from nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from gpunet.catalogs import split_medium_id
+from gpunet.models.design import BomLine, Totals
+from gpunet.models.ledger import Ledger
+from gpunet.models.parts import Catalog
+from gpunet.solver.prices import PriceList, Weight
+
+KIND_ORDER = ("switch", "module", "cable", "fibre", "nic")
+
+
+@dataclass(frozen=True)
+class Count:
+    """Pieces of one part, and what each draws."""
+
+    kind: str
+    quantity: int
+    power_mw: int = 0
+    typical_mw: int = 0
+
+
+@dataclass(frozen=True)
+class Bill:
+    """The bill with exact totals."""
+
+    lines: tuple[BomLine, ...]
+    net: Weight
+    """Totals in cents and milliwatts, owned parts at no cost."""
+    typical_mw: int
+    rack_units: int
+
+    def totals(self) -> Totals:
+        """The totals as the result shows them."""
+        return Totals(
+            cost_usd=self.net.cost / 100,
+            power_max_w=self.net.power / 1000,
+            power_typical_w=self.typical_mw / 1000,
+            rack_units=self.rack_units,
+            tco_usd=self.net.tco / 100,
+        )
+
+
+def count_parts(ledger: Ledger, catalog: Catalog) -> tuple[dict[str, Count], list[tuple[int, int]]]:
+    """Every part with its quantity, and the watts (number of plugs, mW each) of cable ends, which are no parts."""
+    found: dict[str, Count] = {}
+    for part, n in Counter(d.part for d in ledger.devices if d.kind == "switch").items():
+        switch = catalog.switches[part]
+        found[part] = Count("switch", n, switch.power_chassis_max_w.milli, switch.power_chassis_typ_w.milli)
+    for part, n in Counter(s.part for s in ledger.seats).items():
+        module = catalog.modules[part]
+        found[part] = Count("module", n, module.power_max_w.milli, module.power_typ_w.milli)
+    pieces = {link.assembly: link.medium for link in ledger.links}
+    for part, n in Counter(pieces.values()).items():
+        base, _ = split_medium_id(part)
+        found[part] = Count("cable" if base in catalog.cables else "fibre", n)
+    adapters: Counter[str] = Counter()
+    for adapter in ledger.adapters:
+        adapters[adapter.part] += adapter.quantity
+    for part, n in adapters.items():
+        found[part] = Count("nic", n)
+    return found, _cable_ends(ledger, catalog, found)
+
+
+def _cable_ends(ledger: Ledger, catalog: Catalog, counts: dict[str, Count]) -> list[tuple[int, int]]:
+    drawing = {}
+    for part, count in counts.items():
+        base, _ = split_medium_id(part)
+        cable = catalog.cables.get(base) if count.kind == "cable" else None
+        if cable is not None and (cable.end_a.power_w.milli or cable.end_b.power_w.milli):
+            drawing[part] = cable
+    ends: list[tuple[int, int]] = []
+    for part, cable in drawing.items():
+        a = {(x.a_device, x.a_group, x.a_cage) for x in ledger.links if x.medium == part}
+        b = {(x.b_device, x.b_group, x.b_cage) for x in ledger.links if x.medium == part}
+        # A cable with unlike ends lies head first in the ledger only where a is its head.
+        head, legs = (a, b) if _head_at_a(cable.end_b.count, a, b) else (b, a)
+        ends += [(len(head), cable.end_a.power_w.milli), (len(legs), cable.end_b.power_w.milli)]
+    return ends
+
+
+def _head_at_a(legs: int, a: set[tuple[str, str, int]], b: set[tuple[str, str, int]]) -> bool:
+    return legs == 1 or len(a) <= len(b)
+
+
+def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList, owned: dict[str, int]) -> Bill:
+    """Price the ledger."""
+    counts, ends = count_parts(ledger, catalog)
+    lines = []
+    cost = power = typical = extra = 0
+    for part in sorted(counts, key=lambda p: (KIND_ORDER.index(counts[p].kind), p)):
+        count = counts[part]
+        quote = prices.quote(part)
+        assert quote is not None
+        from_stock = min(count.quantity, owned.get(part, 0))
+        extended = (count.quantity - from_stock) * quote.cents
+        cost += extended
+        power += count.quantity * count.power_mw
+        typical += count.quantity * count.typical_mw
+        support = prices.support_cents(part) if count.kind == "switch" else 0
+        extra += count.quantity * (prices.energy_cents(count.power_mw) + support)
+        lines.append(
+            BomLine(
+                part=part,
+                kind=count.kind,
+                quantity=count.quantity,
+                owned=from_stock,
+                unit_price_usd=quote.cents / 100,
+                extended_usd=extended / 100,
+                price_source=quote.source,
+                price_date=quote.date,
+                price_how=quote.how,
+                note=quote.note,
+            )
+        )
+    for n, each in ends:
+        power += n * each
+        typical += n * each
+        extra += n * prices.energy_cents(each)
+    units = sum(math.ceil(catalog.switches[d.part].rack_units.v) for d in ledger.devices if d.kind == "switch")
+    return Bill(tuple(lines), Weight(cost, power, cost + extra), typical, units)

@@ -1,0 +1,280 @@
+"""From a case to a verified design: compile, search, wire, price, verify."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+from gpunet.models.case import Case, FabricName, Objective
+from gpunet.models.design import (
+    Design,
+    FabricDesign,
+    InterconnectLine,
+    ObjectiveValue,
+    Result,
+    Status,
+    Tier,
+)
+from gpunet.models.ledger import Ledger
+from gpunet.models.parts import Catalog
+from gpunet.models.parts import Status as PartStatus
+from gpunet.solver.bill import Bill, make_bill
+from gpunet.solver.build import Builder
+from gpunet.solver.candidates import Compiled, compile_case
+from gpunet.solver.demand import NoPortsError
+from gpunet.solver.engines import Engine, EngineError
+from gpunet.solver.explain import why_not
+from gpunet.solver.instance import Choice, Instance, Key
+from gpunet.solver.layout import SiteTooSmallError
+from gpunet.solver.search import Found, search
+from gpunet.solver.template import ENDPOINT_LEAF, Template, Upper
+from gpunet.solver.verify import verify
+from gpunet.solver.wiring import Attach
+
+Tell = Callable[[str], None]
+UNIT = {Objective.COST: 100, Objective.TCO: 100, Objective.POWER: 1000}
+"""Solver units in one unit of the result: cents in a dollar, milliwatts in a watt."""
+
+
+def optimize(
+    case: Case,
+    catalog: Catalog,
+    *,
+    engine: str = "highs",
+    time_limit_s: float | None = None,
+    tell: Tell | None = None,
+) -> Design:
+    """Design the network of a case and prove it.
+
+    The design's result says ``optimal`` (gap 0), ``feasible`` (stopped early, with the gap left), ``infeasible``
+    (with the reasons), ``no_solution`` (stopped before anything was found) or ``failed``.
+    """
+    begun = time.perf_counter()
+    say = tell or (lambda _: None)
+    try:
+        compiled = compile_case(case, catalog)
+    except (SiteTooSmallError, NoPortsError) as error:
+        return _without(case, catalog, engine, Status.INFEASIBLE, (f"{error.setting}: {error}",), begun)
+    try:
+        found = search(compiled, Engine(engine), time_limit_s, say)
+        if found.outcome.choice is None or found.data is None:
+            reasons: tuple[str, ...] = ()
+            if found.outcome.status is Status.INFEASIBLE:
+                say("looking for the limits that clash")
+                reasons = why_not(compiled, found, Engine(engine))
+            elif found.outcome.status is Status.NO_SOLUTION:
+                reasons = (f"stopped after {time_limit_s:g} s before any design was found: give it more time",)
+            return _without(case, catalog, engine, found.outcome.status, reasons, begun)
+        return _design(compiled, found, engine, say, begun)
+    except EngineError as error:
+        return _without(case, catalog, engine, Status.FAILED, (f"{engine}: {error}",), begun)
+
+
+def _without(
+    case: Case, catalog: Catalog, engine: str, status: Status, reasons: tuple[str, ...], begun: float
+) -> Design:
+    result = Result(
+        case=case.name,
+        status=status,
+        gap=None,
+        objective=None,
+        totals=None,
+        reasons=reasons,
+        catalog_version=catalog.version,
+        gpunet_version=importlib.metadata.version("gpunet"),
+        engine=engine,
+        seconds=round(time.perf_counter() - begun, 3),
+    )
+    return Design(case, result)
+
+
+def _design(compiled: Compiled, found: Found, engine: str, say: Tell, begun: float) -> Design:
+    case, catalog, data = compiled.case, compiled.catalog, found.data
+    assert data is not None
+    choice = found.outcome.choice
+    assert choice is not None
+    say("wiring")
+    ledger = Builder(compiled, data, choice).build()
+    bill = make_bill(ledger, catalog, compiled.prices, {o.part: o.quantity for o in case.owned})
+    if bill.net != choice.net(data):
+        raise EngineError(f"the ledger totals {bill.net}, the program {choice.net(data)}")
+    first = case.objectives[0]
+    unit = UNIT[first]
+    bound = found.outcome.bound
+    result = Result(
+        case=case.name,
+        status=found.outcome.status,
+        gap=found.outcome.gap,
+        objective=ObjectiveValue(name=",".join(o.value for o in case.objectives), value=bill.net.of(first) / unit),
+        bound=bill.net.of(first) / unit if found.outcome.status is Status.OPTIMAL else _over(bound, unit),
+        totals=bill.totals(),
+        fabrics=_fabrics(data, choice, ledger, first),
+        bom=bill.lines,
+        warnings=_warnings(compiled, choice, bill),
+        catalog_version=catalog.version,
+        gpunet_version=importlib.metadata.version("gpunet"),
+        engine=engine,
+    )
+    say("verifying")
+    checked = verify(Design(case, result, ledger), catalog)
+    status = result.status if checked.passed else Status.FAILED
+    result = result.model_copy(
+        update={"verify": checked, "status": status, "seconds": round(time.perf_counter() - begun, 3)}
+    )
+    return Design(case, result, ledger)
+
+
+def _over(bound: float | None, unit: int) -> float | None:
+    return None if bound is None else bound / unit
+
+
+def _fabrics(data: Instance, choice: Choice, ledger: Ledger, first: Objective) -> dict[str, FabricDesign]:
+    found = {}
+    for fabric, t in choice.templates.items():
+        found[fabric.value] = FabricDesign(
+            protocol=t.protocol.value,
+            topology=t.topology.value,
+            oversubscription=_built_oversubscription(t),
+            striping=t.striping.value if t.spine is not None else "strict",
+            tiers=_tiers(t),
+            links=_link_counts(ledger, fabric.value),
+            interconnects=_interconnects(data, choice, fabric),
+            hops=t.facts.hops,
+            latency_ns=t.facts.latency_ns,
+            ties=_ties(data, t, first),
+        )
+        if t.carries_storage:
+            found[FabricName.STORAGE.value] = found[fabric.value].model_copy(
+                update={"shared_with": fabric.value, "tiers": (), "links": {}, "interconnects": ()}
+            )
+    return {name: found[name] for name in (f.value for f in FabricName) if name in found}
+
+
+def _ties(data: Instance, t: Template, first: Objective) -> int:
+    """Other templates held that weigh exactly the same by themselves."""
+    worth = t.facts.least[first]
+    return sum(1 for other in data.templates[t.fabric] if other is not t and other.facts.least[first] == worth)
+
+
+def _down_ports(t: Template, plans: tuple[Attach, ...]) -> int:
+    ports = 0
+    for kind, plan in zip(t.kinds, plans, strict=True):
+        if plan.rails_per_leaf:
+            ports += plan.hosts_per_group * plan.rails_per_leaf
+        else:
+            ports += plan.cages_per_leaf * kind.ports_per_cage
+    return ports
+
+
+def _tiers(t: Template) -> tuple[Tier, ...]:
+    def down_gbps(upper: Upper, n_lower: int, groups: int) -> tuple[int, float]:
+        ports = n_lower * upper.links_per_lower // (upper.count * groups)
+        return ports, ports * upper.face.speed_gbps
+
+    leaf_ports = _down_ports(t, t.plans)
+    leaf_gbps = sum(
+        (plan.hosts_per_group * plan.rails_per_leaf if plan.rails_per_leaf else plan.cages_per_leaf * k.ports_per_cage)
+        * k.speed_gbps
+        for k, plan in zip(t.kinds, t.plans, strict=True)
+    )
+    up = t.spine.links_per_lower if t.spine else 0
+    tiers = [
+        Tier(
+            tier="leaf",
+            switch=t.leaf.id,
+            count=t.n_leaves,
+            down_ports=leaf_ports,
+            up_ports=up,
+            down_gbps=leaf_gbps,
+            up_gbps=up * (t.spine.face.speed_gbps if t.spine else 0),
+        )
+    ]
+    if t.spine is not None:
+        down, gbps = down_gbps(t.spine, min(t.leaves_per_pod, t.n_leaves), 1)
+        up = t.core.links_per_lower if t.core else 0
+        tiers.append(
+            Tier(
+                tier="spine",
+                switch=t.spine.switch.id,
+                count=t.n_spines,
+                down_ports=down,
+                up_ports=up,
+                down_gbps=gbps,
+                up_gbps=up * (t.core.face.speed_gbps if t.core else 0),
+            )
+        )
+    if t.core is not None:
+        n_lower = t.n_pods if t.core.multiplicity else t.n_spines
+        down, gbps = down_gbps(t.core, n_lower, 1)
+        tiers.append(
+            Tier(tier="core", switch=t.core.switch.id, count=t.n_cores, down_ports=down, up_ports=0, down_gbps=gbps)
+        )
+    return tuple(tiers)
+
+
+def _built_oversubscription(t: Template) -> float:
+    ratios = [Fraction(x.down_gbps) / Fraction(x.up_gbps) for x in _tiers(t) if x.up_gbps]
+    return round(float(max(ratios, default=Fraction(1))), 4)
+
+
+def _link_counts(ledger: Ledger, fabric: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for link in ledger.links:
+        if link.fabric == fabric:
+            counts[link.link_class] = counts.get(link.link_class, 0) + 1
+    return counts
+
+
+def _interconnects(data: Instance, choice: Choice, fabric: FabricName) -> tuple[InterconnectLine, ...]:
+    found: dict[tuple[object, ...], InterconnectLine] = {}
+    for key, counts in choice.built.items():
+        if key.fabric is not fabric:
+            continue
+        for way, n in zip(data.ways[key], counts, strict=True):
+            if not n:
+                continue
+            ic, links = way.interconnect, n * key.link.shape.links
+            name = _reported_class(key)
+            at = (name, ic.medium_length_m, ic.speed_gbps, ic.a_part, ic.medium, ic.b_part)
+            known = found.get(at)
+            found[at] = InterconnectLine(
+                link_class=name,
+                length_m=ic.medium_length_m,
+                speed_gbps=ic.speed_gbps,
+                count=links + (known.count if known else 0),
+                a_part=ic.a_part,
+                medium=ic.medium,
+                b_part=ic.b_part,
+                reason=ic.reason,
+            )
+    return tuple(sorted(found.values(), key=lambda x: (x.link_class, x.length_m, x.medium, x.a_part or "")))
+
+
+def _reported_class(key: Key) -> str:
+    return ENDPOINT_LEAF if key.link.link_class.endswith("-switch-leaf") else key.link.link_class
+
+
+def _warnings(compiled: Compiled, choice: Choice, bill: Bill) -> tuple[str, ...]:
+    catalog, found = compiled.catalog, []
+    modules = {line.part for line in bill.lines if line.kind == "module"}
+    for t in choice.templates.values():
+        if t.spine is not None and t.striping.value == "ports":
+            found.append(f"{t.fabric.value}: striping counts ports only: not proven non-blocking")
+        for switch in {s.id: s for s in (t.leaf, *(u.switch for u in (t.spine, t.core) if u))}.values():
+            for module, limitation in switch.limits_modules.items():
+                if module in modules:
+                    found.append(f"{module} in {switch.id}: {limitation}")
+    tables = (catalog.switches, catalog.modules, catalog.cables, catalog.fibres, catalog.nics)
+    limit = compiled.case.limits.lead_time_weeks
+    for line in bill.lines:
+        base = line.part.rsplit("-n", 1)[0]
+        item = next((table[p] for table in tables for p in (line.part, base) if p in table), None)
+        if item is None:
+            continue
+        if item.status is not PartStatus.ACTIVE:
+            found.append(f"{line.part}: status {item.status.value}: confirm that it can be ordered")
+        if limit is not None and item.lead_time_weeks is None:
+            found.append(f"{line.part}: no lead time is known, so limits.lead_time_weeks could not be checked")
+    return tuple(dict.fromkeys(found))

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from tiny_catalog import BOTH, M400, MPO, SRC, fact, lengths, price, tiny_catalog
+from tiny_catalog import MPO, SRC, fact, lengths, price, tiny_catalog
 
 from gpunet.models.case import Case
 from gpunet.models.design import (
@@ -23,7 +23,7 @@ from gpunet.models.design import (
     Tier,
     Totals,
 )
-from gpunet.models.ledger import Adapter, Device, Ledger, Link, RackPlace, Seat
+from gpunet.models.ledger import Device, Ledger, Link, RackPlace, Seat
 from gpunet.models.parts import (
     Cable,
     CableEnd,
@@ -80,9 +80,13 @@ def hand_catalog() -> Catalog:
     nics = server.cages[0].cages
     storage = ServerCages(role=ServerRole.STORAGE, cages=nics.model_copy(update={"name": "storage", "count": 1}))
     twin, flat = tiny.modules["twin-sr4"], tiny.modules["flat-sr4"]
-    hdr_face = tiny.interfaces["400G-SR4"].model_copy(
-        update={"id": "400G-SR8", "lanes": 8, "gbps_per_lane": 50, "lane_class": "MMF 8 lanes PAM4 50G"}
-    )
+    sr4 = tiny.interfaces["400G-SR4"]
+    changes: dict[str, dict[str, Any]] = {
+        "400G-SR8": {"lanes": 8, "gbps_per_lane": 50, "lane_class": "MMF 8 lanes PAM4 50G"},
+        "400G-SR4-DR": {"tier": "DR"},
+        "400G-SR4-FEC": {"fec": "RS(528,514)"},
+    }
+    faces = {name: sr4.model_copy(update={"id": name, **change}) for name, change in changes.items()}
     refused = {
         "twin-hdr": twin.model_copy(update={"id": "twin-hdr", "interface": "400G-SR8"}),
         "twin-50g-host": twin.model_copy(update={"id": "twin-50g-host", "host_lane_gbps": 50}),
@@ -99,7 +103,7 @@ def hand_catalog() -> Catalog:
             "cables": {**tiny.cables, "cord": cord},
             "servers": {"server-2": server.model_copy(update={"cages": (*server.cages, storage)})},
             "modules": {**tiny.modules, **refused},
-            "interfaces": {**tiny.interfaces, "400G-SR8": hdr_face},
+            "interfaces": {**tiny.interfaces, **faces},
         }
     )
 
@@ -295,10 +299,119 @@ def two_by_two(case: dict[str, Any] | None = None, catalog: Catalog | None = Non
     return complete(Case.model_validate(case or CASE), catalog, bench.ledger, {"backend": backend, "oob": {}})
 
 
+def one_rack(link: str, case: dict[str, Any] | None = None) -> Design:
+    """2 servers under one leaf: by splitter cable (``dac``), at 200G by splitter fibre (``split``), or by jumper."""
+    catalog = hand_catalog()
+    bench = Bench(catalog)
+    rack = bench.place("r01-c01", 0, 0)
+    for i in (1, 2):
+        bench.device(f"server-{i}", "server", "server-2", rack)
+    bench.device("leaf-1", "switch", "ib-tiny-4", rack, fabric="backend", tier="leaf", group=0)
+    speed, per_cage, medium = {
+        "dac": (400, 2, "dac-twin-nic-n002"),
+        "split": (200, 4, "mpo-om4-split-n005"),
+        "straight": (400, 2, "mpo-om4-n005"),
+    }[link]
+    for number in range(4):
+        server, nic, cage, port = number // 2 + 1, number % 2 + 1, number // per_cage + 1, number % per_cage + 1
+        a, b = ("leaf-1", "fabric", cage, port), (f"server-{server}", "backend", nic, 1)
+        bench.link("backend", "endpoint-leaf", speed, a, b, medium, same_piece=link != "straight" and number % 2 == 1)
+        if link != "dac":
+            bench.seat(f"server-{server}", "backend", nic, "flat-sr4")
+            if port == 1:
+                bench.seat("leaf-1", "fabric", cage, "twin-sr4")
+    base = {"cluster": {"servers": 2, "server": "server-2"}, "fabrics": {"backend": {"speed_gbps": speed}}}
+    backend = {"protocol": "infiniband", "topology": "leaf-spine"}
+    return complete(Case.model_validate({**base, **(case or {})}), catalog, bench.ledger, {"backend": backend})
+
+
+def two_pods(case: dict[str, Any] | None = None) -> Design:
+    """8 servers, 2 pods of 2 leaves and 2 spines, 2 core planes of 1 core; every switch has 8 ports."""
+    catalog = hand_catalog()
+    bench = Bench(catalog)
+    rack = [bench.place(f"r01-c0{i}", 0.6 * i, 0) for i in (1, 2, 3)]
+    for i in range(8):
+        bench.device(f"server-{i + 1}", "server", "server-2", rack[i // 4])
+    for tier, group in (("leaf", 0), ("leaf", 1), ("spine", 0), ("spine", 1)):
+        for i in (1, 2):
+            name = f"{tier}-{group + 1}-{i}"
+            bench.device(name, "switch", "ib-tiny-4", rack[2], fabric="backend", tier=tier, group=group)
+    for plane in (1, 2):
+        bench.device(f"core-{plane}", "switch", "ib-tiny-4", rack[2], fabric="backend", tier="core", group=plane - 1)
+    for pod in (1, 2):
+        for i in (1, 2):
+            for k in range(4):
+                server = f"server-{4 * pod - 3 + k}"
+                a, b = (f"leaf-{pod}-{i}", "fabric", k // 2 + 1, k % 2 + 1), (server, "backend", i, 1)
+                bench.link("backend", "endpoint-leaf", 400, a, b, "mpo-om4-n010")
+                bench.seat(server, "backend", i, "flat-sr4")
+                port, up = k % 2 + 1, 3 + k // 2
+                a, b = (f"leaf-{pod}-{i}", "fabric", up, port), (f"spine-{pod}-{k // 2 + 1}", "fabric", i, port)
+                bench.link("backend", "leaf-spine", 400, a, b, "mpo-om4-n005")
+                a, b = (f"spine-{pod}-{i}", "fabric", up, port), (f"core-{i}", "fabric", 2 * pod - 1 + k // 2, port)
+                bench.link("backend", "spine-core", 400, a, b, "mpo-om4-n005")
+    for device in bench.ledger.devices[8:]:
+        for cage in (1, 2, 3, 4):
+            bench.seat(device.name, "fabric", cage, "twin-sr4")
+    base = {"cluster": {"servers": 8, "server": "server-2"}, "fabrics": {"backend": {}}}
+    backend = {"protocol": "infiniband", "topology": "rail-optimized", "hops": 5}
+    return complete(Case.model_validate({**base, **(case or {})}), catalog, bench.ledger, {"backend": backend})
+
+
+def converged(sigma: float, storage_servers: int = 2) -> Design:
+    """2 servers and storage servers on one leaf and one spine; 4 backend, 2 + 2 storage links down, 6 up."""
+    catalog = hand_catalog()
+    bench = Bench(catalog)
+    rack = bench.place("r01-c01", 0, 0)
+    for i in (1, 2):
+        bench.device(f"server-{i}", "server", "server-2", rack)
+    for i in range(1, storage_servers + 1):
+        bench.device(f"storage-{i}", "storage-server", "nic-400", rack)
+    bench.device("leaf-1", "switch", "ib-tiny-8", rack, fabric="backend", tier="leaf", group=0)
+    bench.device("spine-1", "switch", "ib-tiny-8", rack, fabric="backend", tier="spine")
+    ends = [("backend", f"server-{s}", "backend", n) for s in (1, 2) for n in (1, 2)]
+    ends += [("storage", f"server-{s}", "storage", 1) for s in (1, 2)]
+    ends += [("storage", f"storage-{s}", "nic", 1) for s in range(1, storage_servers + 1)]
+    for number, (fabric, device, group, cage) in enumerate(ends):
+        a = ("leaf-1", "fabric", number // 2 + 1, number % 2 + 1)
+        bench.link(fabric, "endpoint-leaf", 400, a, (device, group, cage, 1), "mpo-om4-n005")
+        bench.seat(device, group, cage, "flat-sr4")
+    for number in range(6):
+        cage, port = number // 2, number % 2 + 1
+        up, down = ("leaf-1", "fabric", 6 + cage, port), ("spine-1", "fabric", 1 + cage, port)
+        bench.link("backend", "leaf-spine", 400, up, down, "mpo-om4-n005")
+    for device, cages in (("leaf-1", (1, 2, 3, 4, 6, 7, 8)), ("spine-1", (1, 2, 3))):
+        for cage in cages:
+            bench.seat(device, "fabric", cage, "twin-sr4")
+    storage = {"mode": "converged", "storage_servers": storage_servers, "oversubscription": sigma}
+    case = {"cluster": {"servers": 2, "server": "server-2"}, "fabrics": {"backend": {}, "storage": storage}}
+    shape = {"protocol": "infiniband", "hops": 3}
+    known = {"backend": shape, "storage": {**shape, "shared_with": "backend"}}
+    return complete(Case.model_validate(case), catalog, bench.ledger, known)
+
+
+def with_ledger(design: Design, **tables: Any) -> Design:
+    """The design with other tables in its ledger; the result stays as it is."""
+    return Design(design.case, design.result, replace(design.ledger, **tables))
+
+
 def with_links(design: Design, change: dict[int, dict[str, Any]]) -> Design:
     """The design with some links changed, by row."""
     links = [link._replace(**change.get(i, {})) for i, link in enumerate(design.ledger.links)]
-    return Design(design.case, design.result, replace(design.ledger, links=links))
+    return with_ledger(design, links=links)
 
 
-__all__ = ["BOTH", "CASE", "M400", "Adapter", "Bench", "complete", "hand_catalog", "two_by_two", "with_links"]
+def without_links(design: Design, rows: set[int]) -> Design:
+    """The design without some links."""
+    return with_ledger(design, links=[link for i, link in enumerate(design.ledger.links) if i not in rows])
+
+
+def with_module(design: Design, part: str, *cages: tuple[str, str, int]) -> Design:
+    """The design with another module in some cages; an empty part leaves them empty."""
+    seats = [s for s in design.ledger.seats if s[:3] not in cages]
+    return with_ledger(design, seats=seats + [Seat(*cage, part) for cage in cages if part])
+
+
+def with_result(design: Design, **fields: Any) -> Design:
+    """The design with other fields in its result."""
+    return Design(design.case, design.result.model_copy(update=fields), design.ledger)

@@ -297,6 +297,28 @@ class Book:
         self.cage_speed: Ints = np.full(cages, -1, np.int64)
         self.cage_speed[ends] = np.concatenate([self.speed, self.speed])
 
+        self.served = self._fabric_served()
+
+    def _fabric_served(self) -> Ints:
+        """The fabric whose endpoint each link attaches: what the port at the far end is for.
+
+        Converged storage runs over the backend's switches, and its links may be entered under either name.
+        Links between switches serve the fabric they are entered under.
+        """
+        names = {name: i for i, name in enumerate(self.fabric_names)}
+        by_group = []
+        for group in self.groups:
+            role = {"server": group.name, "storage-server": "storage"}.get(group.kind, "")
+            role = "oob" if group.managed else role
+            by_group.append(names.setdefault(role, len(names)) if role else -1)
+        reserved = [names.setdefault(d.fabric, len(names)) if d.kind == "reserved" else -1 for d in self.ledger.devices]
+        self.fabric_names = list(names)
+        group = self.cage_group[self.b_cage]
+        served = np.array(by_group or [-1], np.int64)[group]
+        served = np.where(served < 0, np.array(reserved or [-1], np.int64)[self.cage_device[self.b_cage]], served)
+        found: Ints = np.where(self.in_class(ENDPOINT_LEAF) & (served >= 0), served, self.fabric)
+        return found
+
     def _cages(self, devices: Iterable[str], groups: Iterable[str], cages: Iterable[int]) -> Ints:
         """Number of the cage that each link end names, -1 where there is none."""
         group, names = coded(groups)
@@ -332,8 +354,8 @@ class Book:
         return found
 
     def of_fabric(self, name: str) -> Bools:
-        """Which good links are of a fabric."""
-        found: Bools = self.fabric == (self.fabric_names.index(name) if name in self.fabric_names else -1)
+        """Which good links serve a fabric."""
+        found: Bools = self.served == (self.fabric_names.index(name) if name in self.fabric_names else -1)
         return found
 
     # --- modules ----------------------------------------------------------------------------------------------------

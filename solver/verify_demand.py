@@ -34,8 +34,8 @@ def check_attached(book: Book) -> Check:
     for fabric in wanted:
         if fabric not in book.result.fabrics:
             findings.add(f"{fabric}: asked for, not in the result")
-    for fabric in book.fabric_names:
-        if fabric not in wanted:
+    for number in np.unique(np.concatenate([book.fabric, book.served])).tolist():
+        if (fabric := book.fabric_names[number]) not in wanted:
             findings.add(f"{fabric}: has links, the case does not ask for it")
     if "backend" in wanted:
         _backend(book, servers, findings)

@@ -90,8 +90,7 @@ def _parts_by_fabric(bill: Bill) -> set[tuple[str, str, str]]:
     """(fabric, kind, id) of every part in use; media by their id without the length."""
     book, wiring = bill.book, bill.wiring
     found = {(d.fabric, "switch", d.part) for d in book.ledger.devices if d.kind == "switch"}
-    for fabric in range(len(book.fabric_names)):
-        name = book.fabric_names[fabric]
+    for fabric, name in enumerate(book.fabric_names):
         here = book.fabric == fabric
         ends = np.concatenate([book.a_cage[here], book.b_cage[here]])
         seats = np.unique(book.cage_seat[ends])

@@ -142,7 +142,7 @@ def networks(book: Book) -> list[Network]:
         mine = (a_fabric == name) if len(a_fabric) else np.zeros(0, bool)
         here = (fabric == name) & counted
         endpoint = np.flatnonzero(mine & book.in_class(ENDPOINT_LEAF))
-        carried = [book.fabric_names[i] for i in np.unique(book.fabric[endpoint]).tolist()]
+        carried = [book.fabric_names[i] for i in np.unique(book.served[endpoint]).tolist()]
         leaves, spines, cores = (np.flatnonzero(here & (tier == t)) for t in ("leaf", "spine", "core"))
         up, across = (_bundles(book, mine & book.in_class(c)) for c in (LEAF_SPINE, SPINE_CORE))
         served = [*(f for f in carried if f == name), *(f for f in sorted(carried) if f != name)]

@@ -16,7 +16,6 @@ from gpunet.solver.verify_book import (
     MOST_PORTS,
     SPINE_CORE,
     Book,
-    GroupType,
     coded,
     distinct,
 )
@@ -108,7 +107,6 @@ def _ends_of_class(book: Book, findings: Findings) -> None:
     a, b = book.cage_device[book.a_cage], book.cage_device[book.b_cage]
     managed = np.array([g.managed for g in book.groups] or [False])
     fabric_cage = np.array([g.cages.fabric for g in book.groups] or [False])
-    role = np.array([_serves(g, book) for g in book.groups] or [[True] * len(book.fabric_names)], bool)
     at_a, at_b = book.cage_group[book.a_cage], book.cage_group[book.b_cage]
     tier_no = {name: tier_names.index(name) if name in tier_names else -1 for name in TIERS}
     ends_well = np.zeros(len(book.row), bool)
@@ -116,14 +114,16 @@ def _ends_of_class(book: Book, findings: Findings) -> None:
         one_fabric = fabric[a] == fabric[b]
         pair = (tier[a] == tier_no[lower]) & (tier[b] == tier_no[upper]) & one_fabric & ~managed[at_b]
         ends_well |= book.in_class(name) & pair & fabric_cage[at_b]
-    endpoint = managed[at_b] | (tier[b] == tier_names.index("") if "" in tier_names else False)
-    ends_well |= book.in_class(ENDPOINT_LEAF) & (tier[a] == tier_no["leaf"]) & endpoint & role[at_b, book.fabric]
+    no_switch = tier[b] == (tier_names.index("") if "" in tier_names else -1)
+    endpoint = managed[at_b] | (no_switch & fabric_cage[at_b])
+    ends_well |= book.in_class(ENDPOINT_LEAF) & (tier[a] == tier_no["leaf"]) & endpoint
+    # The network that carries each fabric: its own, or the one whose switches it shares.
     shared = {name: design.shared_with for name, design in book.result.fabrics.items() if design.shared_with}
-    owner = np.array(
-        [fabric_names.index(f) if (f := shared.get(name, name)) in fabric_names else -1 for name in book.fabric_names]
-        or [-1]
-    )
-    sound = ends_well & fabric_cage[at_a] & (a != b) & (fabric[a] == owner[book.fabric])
+    carrier = [shared.get(name, name) for name in book.fabric_names]
+    owner = np.array([fabric_names.index(f) if f in fabric_names else -1 for f in carrier] or [-1])
+    carried = (fabric[a] == owner[book.served]) & (fabric[a] == owner[book.fabric])
+    named = (book.fabric == book.served) | (np.array(carrier or [""])[book.served] == _names(book)[book.fabric])
+    sound = ends_well & fabric_cage[at_a] & (a != b) & carried & named
     findings.add_rows(
         np.flatnonzero(~sound),
         lambda i: (
@@ -133,13 +133,8 @@ def _ends_of_class(book: Book, findings: Findings) -> None:
     )
 
 
-def _serves(group: GroupType, book: Book) -> list[bool]:
-    """Fabrics of the ledger that a link into this cage group may belong to."""
-    if group.managed:
-        return [name == "oob" for name in book.fabric_names]
-    if group.kind == "server":
-        return [name == group.name for name in book.fabric_names]
-    return [group.cages.fabric and name != "oob" for name in book.fabric_names]
+def _names(book: Book) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+    return np.array(book.fabric_names or [""])
 
 
 def check_logical_ports(wiring: Wiring) -> Check:

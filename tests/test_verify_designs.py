@@ -16,6 +16,7 @@ from sample_design import (
     with_ledger,
     with_links,
     with_module,
+    with_result,
     without_links,
 )
 from tiny_catalog import fact
@@ -42,6 +43,20 @@ def test_sound_designs_of_every_shape_pass(design: Design) -> None:
     """Shapes that differ in media, tiers and sharing are all proven."""
     report = verify(design, CATALOG)
     assert report.passed, [c for c in report.checks if not c.passed]
+
+
+def test_converged_storage_may_be_entered_under_the_network() -> None:
+    """What a link is for is read from the port at its far end, so the name of the carrying network does as well."""
+    design = converged(2.0)
+    renamed = [link._replace(fabric="backend") for link in design.ledger.links]
+    found = checks(with_ledger(design, links=renamed))
+    assert all(found[name].passed for name in ("ports", "attached", "oversubscription"))
+    apart = {
+        **design.result.fabrics,
+        "storage": design.result.fabrics["storage"].model_copy(update={"shared_with": ""}),
+    }
+    found = checks(with_result(with_ledger(design, links=renamed), fabrics=apart))
+    assert "link of the fabric 'backend'" in found["ports"].detail
 
 
 def spine_core_moved() -> Design:

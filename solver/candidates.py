@@ -166,9 +166,9 @@ def _adapters(compiled: Compiled) -> None:
     compiled.fixed, compiled.fixed_parts = total, parts
 
 
-def within(compiled: Compiled, fabric: FabricName, cutoff: Cutoff) -> list[Template]:
-    """Every template of a fabric within the cutoff; not for out-of-band."""
-    return [t for scope in compiled.scopes[fabric] for t in enumerate_templates(scope, cutoff) if _passes(t, cutoff)]
+def within(scope: Scope, cutoff: Cutoff, first: Objective) -> list[Template]:
+    """Every template of a scope within the cutoff."""
+    return [t for t in enumerate_templates(scope, cutoff, first) if _passes(t, cutoff)]
 
 
 def _passes(t: Template, cutoff: Cutoff) -> bool:
@@ -206,7 +206,7 @@ def span_of(compiled: Compiled, held: Held) -> Span:
     return Span((low[0], high[0]), (low[1], high[1]))
 
 
-def oob_scopes(compiled: Compiled, span: Span) -> list[list[Scope]]:
+def oob_scopes(compiled: Compiled, span: Span) -> list[Scope]:
     """Out-of-band scopes by size: every number of leaves that some number of switches within the span calls for.
 
     Leaf models differ in ports, so each model has sizes of its own.
@@ -228,21 +228,19 @@ def oob_scopes(compiled: Compiled, span: Span) -> list[list[Scope]]:
                 if rows + central < spec.min_leaves:
                     continue
                 found.append(
-                    [
-                        Scope(
-                            FabricName.OOB,
-                            Protocol.ETHERNET,
-                            spec,
-                            (Topology.LEAF_SPINE,),
-                            (compiled.endpoints,),
-                            [*leaves, *others],
-                            compiled.measures[FabricName.OOB],
-                            row_leaves=rows,
-                            central_leaves=central,
-                            management=True,
-                            leaf_models=frozenset(s.id for s in leaves),
-                        )
-                    ]
+                    Scope(
+                        FabricName.OOB,
+                        Protocol.ETHERNET,
+                        spec,
+                        (Topology.LEAF_SPINE,),
+                        (compiled.endpoints,),
+                        [*leaves, *others],
+                        compiled.measures[FabricName.OOB],
+                        row_leaves=rows,
+                        central_leaves=central,
+                        management=True,
+                        leaf_models=frozenset(s.id for s in leaves),
+                    )
                 )
     return found
 

@@ -10,10 +10,11 @@ import bisect
 import math
 from typing import NamedTuple
 
+from gpunet.catalogs import medium_id
 from gpunet.models.case import Objective
 from gpunet.models.interconnect import CageKind, Interconnect
 from gpunet.models.parts import CageGroup, PortMode, Protocol, Switch
-from gpunet.solver.interconnects import InterconnectTable, LinkParts, at_length, length_ladder
+from gpunet.solver.interconnects import InterconnectTable, LinkOption, LinkParts, at_length, length_ladder
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.wiring import Shape
 
@@ -50,7 +51,8 @@ class LinkBook:
         self.pairs: list[Pair] = []
         self._ways: dict[tuple[int, float, Shape], tuple[Way, ...]] = {}
         self._best: dict[tuple[int, float, Shape, Objective], int | None] = {}
-        self._least: dict[tuple[int, Objective], float | None] = {}
+        self._least: dict[tuple[int, float], tuple[float, ...] | None] = {}
+        self._pieces: dict[tuple[str, tuple[float, ...], float], int | None] = {}
 
     def pair(self, a: tuple[CageKind, ...], b: tuple[CageKind, ...]) -> int:
         """A small number that stands for the pair of cages."""
@@ -87,11 +89,22 @@ class LinkBook:
             return weight
         return weight - sum(self._prices.free_cents(part) * n for part, n in way.parts)
 
-    def least_per_link(self, pair: int, objective: Objective) -> float | None:
-        """A lower bound on the weight of one link between these cages at any length and in any shape."""
-        key = (pair, objective)
+    def least_per_link(self, pair: int, shortest_m: float) -> tuple[float, ...] | None:
+        """Lower bounds on one link between these cages, of ``shortest_m`` or longer, in any shape.
+
+        One per objective (cost, power, tco); none when nothing joins the cages at such a length.
+        """
+        key = (pair, shortest_m)
         if key not in self._least:
-            self._least[key] = self._bound(pair, objective)
+            cages = self.pairs[pair]
+            found = [
+                bound
+                for a in cages.a
+                for b in cages.b
+                for option in self._table.options(a, b)
+                if (bound := self._per_link(option, shortest_m, a.mode.ports, b.mode.ports)) is not None
+            ]
+            self._least[key] = tuple(map(min, zip(*found, strict=True))) if found else None
         return self._least[key]
 
     def buildable(self, pair: int) -> bool:
@@ -145,37 +158,38 @@ class LinkBook:
             n_a * ic.a_power_typ_mw + n_b * ic.b_power_typ_mw,
         )
 
-    def _bound(self, pair: int, objective: Objective) -> float | None:
-        cages = self.pairs[pair]
-        least: float | None = None
-        for a in cages.a:
-            for b in cages.b:
-                for option in self._table.options(a, b):
-                    interconnect = at_length(option, self.ladder[0])
-                    if interconnect is None:
-                        continue
-                    bound = self._per_link(interconnect, a, b, objective)
-                    if bound is not None and (least is None or bound < least):
-                        least = bound
-        return least
-
-    def _per_link(self, ic: Interconnect, a: CageKind, b: CageKind, objective: Objective) -> float | None:
-        total = 0.0
-        for part, power, ports in (
-            (ic.a_part, ic.a_power_mw, a.mode.ports),
-            (ic.b_part, ic.b_power_mw, b.mode.ports),
-        ):
-            unit = self._prices.weight(part, power) if part else Weight(0, power, self._prices.energy_cents(power))
-            if unit is None:
-                return None
-            free = self._prices.free_cents(part) if part and objective is not Objective.POWER else 0
-            total += (unit.of(objective) - free) / ports
-        medium = self._prices.weight(ic.medium, 0)
+    def _per_link(
+        self, option: LinkOption, shortest_m: float, a_ports: int, b_ports: int
+    ) -> tuple[float, float, float] | None:
+        medium = self._cheapest_piece(option, shortest_m)
         if medium is None:
             return None
-        shared = max(a.mode.ports, b.mode.ports) if ic.is_cable else ic.media_den / ic.media_num
-        free = self._prices.free_cents(ic.medium) if objective is not Objective.POWER else 0
-        return total + (medium.of(objective) - free) / shared
+        shared = max(a_ports, b_ports) if option.is_cable else option.media_den / option.media_num
+        cost, power, tco = medium / shared, 0.0, medium / shared
+        for part, draw, ports in (
+            (option.a_part, option.a_power_mw, a_ports),
+            (option.b_part, option.b_power_mw, b_ports),
+        ):
+            if part is None:
+                unit, free = Weight(0, draw, self._prices.energy_cents(draw)), 0
+            else:
+                priced = self._prices.weight(part, draw)
+                if priced is None:
+                    return None
+                unit, free = priced, self._prices.free_cents(part)
+            cost += (unit.cost - free) / ports
+            power += unit.power / ports
+            tco += (unit.tco - free) / ports
+        return cost, power, tco
+
+    def _cheapest_piece(self, option: LinkOption, shortest_m: float) -> int | None:
+        """Cheapest stock length of at least ``shortest_m``, cents. A longer piece is not always dearer."""
+        key = (option.medium_base, option.stock_m, shortest_m)
+        if key not in self._pieces:
+            ids = [medium_id(option.medium_base, m) for m in option.stock_m if m >= shortest_m - 1e-9]
+            prices = [p - self._prices.free_cents(i) for i in ids if (p := self._prices.cents(i)) is not None]
+            self._pieces[key] = min(prices, default=None)
+        return self._pieces[key]
 
 
 def _media(ic: Interconnect, shape: Shape, a: PortMode, b: PortMode) -> int | None:

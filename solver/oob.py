@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import math
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 from gpunet.models.case import Case
@@ -18,7 +19,7 @@ from gpunet.solver.demand import BMC_GROUP, RJ45_PORT, Endpoints, Host, Machines
 from gpunet.solver.layout import Room
 from gpunet.solver.links import LinkBook
 from gpunet.solver.prices import PriceList
-from gpunet.solver.template import Measure, Position
+from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE, SPINE_CORE, Measure, Position
 from gpunet.solver.wiring import Attach
 
 PORTS_PER_LEAF_AT_MOST = 48
@@ -101,6 +102,15 @@ class ManagementMeasure(Measure):
     def __init__(self, room: Room, book: LinkBook, prices: PriceList, runs: Runs) -> None:
         super().__init__(room, book, prices)
         self.runs = runs
+
+    @cached_property
+    def shortest_m(self) -> dict[str, float]:
+        """Every run is measured at its longest, so that is also the shortest, m."""
+        return {
+            ENDPOINT_LEAF: self.runs.endpoint_m,
+            LEAF_SPINE: self.runs.uplink_m,
+            SPINE_CORE: self.runs.central_switch_m,
+        }
 
     def _position(self, kind: Endpoints, plan: Attach, q: int) -> Position:
         """The row of the leaf's first port: management leaves stand in the rows even when others stand on racks."""

@@ -59,6 +59,7 @@ class PriceList:
     def __init__(self, case: Case, catalog: Catalog) -> None:
         self._case, self._catalog = case, catalog
         self._quotes: dict[str, Quote | None] = {}
+        self._weights: dict[tuple[str, int, bool], Weight | None] = {}
         self._owned = {o.part for o in case.owned}
         tco = case.tco
         kwh_per_mw = Decimal(str(tco.years)) * HOURS_PER_YEAR / Decimal(1_000_000)
@@ -90,11 +91,14 @@ class PriceList:
 
     def weight(self, part: str, power_mw: int, supported: bool = False) -> Weight | None:
         """What one unit of ``part`` that draws ``power_mw`` adds to each total; none without a price."""
-        cents = self.cents(part)
-        if cents is None:
-            return None
-        support = self.support_cents(part) if supported else 0
-        return Weight(cents, power_mw, cents + self.energy_cents(power_mw) + support)
+        key = (part, power_mw, supported)
+        if key not in self._weights:
+            cents = self.cents(part)
+            support = self.support_cents(part) if supported else 0
+            self._weights[key] = (
+                None if cents is None else Weight(cents, power_mw, cents + self.energy_cents(power_mw) + support)
+            )
+        return self._weights[key]
 
     def _find(self, part: str) -> Quote | None:
         overrides = self._case.prices.overrides_usd

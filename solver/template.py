@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gpunet.models.case import FabricName, Objective, Placement, Striping, Topology
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import CENTRAL, Endpoints, Host
-from gpunet.solver.layout import Room
+from gpunet.solver.layout import IN_RACK_M, Room
 from gpunet.solver.links import LinkBook, cage_kinds
 from gpunet.solver.ports import Face, Use
 from gpunet.solver.prices import ZERO, PriceList, Weight
@@ -218,6 +218,24 @@ class Measure:
         self._kinds: dict[tuple[object, ...], int] = {}
         self._weights: dict[str, Weight] = {}
         self._starts: dict[int, list[int]] = {}
+
+    @cached_property
+    def shortest_m(self) -> dict[str, float]:
+        """The shortest run that any link of a class can have in this room, m."""
+        room = self.room
+        central = room.central.name
+        between = room.zone_to_zone_m(central, central)
+        if room.case.site.switch_placement is Placement.TOP_OF_RACK:
+            up = min(room.rack_to_zone_m(rack, central) for rack in range(room.n_racks))
+            return {ENDPOINT_LEAF: IN_RACK_M, LEAF_SPINE: up, SPINE_CORE: between}
+        zones = [central] if room.network_places_together else [zone.name for zone in room.row_zones]
+        down = min(room.rack_to_zone_m(rack, zone) for rack in range(room.n_racks) for zone in {room.leaf_zone(rack)})
+        down = min(down, *(room.zone_to_zone_m(central, zone) for zone in zones))
+        return {
+            ENDPOINT_LEAF: down,
+            LEAF_SPINE: min(room.zone_to_zone_m(zone, central) for zone in zones),
+            SPINE_CORE: between,
+        }
 
     def positions(self, t: Template) -> list[Position]:
         """Where each leaf group stands: with its first host."""

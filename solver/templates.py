@@ -18,7 +18,7 @@ from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.eligible import lossy_in_backend
 from gpunet.solver.ports import Face, Use, faces, fits
-from gpunet.solver.template import Measure, Template, Upper
+from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE, SPINE_CORE, Measure, Template, Upper
 from gpunet.solver.wiring import Attach, Stripe, leaf_cages, lower_cages, upper_cages
 
 OBJECTIVES = tuple(Objective)
@@ -77,7 +77,7 @@ def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) 
 def _endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound | None:
     total: Bound = (0, 0, 0)
     for kind, face in zip(scope.kinds, downs, strict=True):
-        link = _least(scope.measure, scope.measure.endpoint_pair(face, leaf, kind))
+        link = _least(scope.measure, scope.measure.endpoint_pair(face, leaf, kind), ENDPOINT_LEAF)
         if link is None:
             return None
         total = plus(total, link, kind.present_links)
@@ -120,22 +120,42 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
             base = _endpoint_bound(scope, switch, downs)
             if base is not None:
                 leaves.append((base, Leaf(scope, switch, downs)))
-    leaves.sort(key=lambda item: plus(item[0], scope.measure.bound_weight(item[1].switch), 1)[rank])
+    leaves.sort(key=lambda item: _leaf_bound(scope, item[1], item[0], usable)[rank])
     for base, leaf in leaves:
         yield from _one_tier(scope, cutoff, leaf.switch, leaf.downs, base)
     if scope.spec.max_tiers < 2:
         return
-    tiers = [t for base, leaf in leaves for t in _tiers(scope, cutoff, leaf, base, usable)]
-    tiers.sort(key=lambda t: t.start[rank])
-    for t in tiers:
-        if cutoff.passes(t.start):
-            yield from t.two()
+    tiers: list[Tiers] = []
+    for base, leaf in leaves:
+        over = sorted(_tiers(scope, cutoff, leaf, base, usable), key=lambda t: t.start[rank])
+        for t in over:
+            if cutoff.passes(t.start):
+                yield from t.two()
+        tiers += over
     if scope.spec.max_tiers < 3:
         return
     tiers.sort(key=lambda t: t.deep_start[rank])
     for t in tiers:
         if cutoff.passes(t.deep_start):
             yield from t.three(usable, rank)
+
+
+def _leaf_bound(scope: Scope, leaf: Leaf, base: Bound, usable: dict[str, list[Face]]) -> Bound:
+    """Least weight of endpoint links and leaves alone, uplinks taken at the widest face."""
+    ups = [f for f in usable[leaf.switch.id] if f.speed_gbps >= max(k.speed_gbps for k in scope.kinds)]
+    fewest = min(
+        (_fewest_leaves(scope, leaf, up, math.ceil(_uplink_gbps(scope) / Fraction(up.speed_gbps))) for up in ups),
+        default=1,
+    )
+    return plus(base, scope.measure.bound_weight(leaf.switch), fewest)
+
+
+def _uplink_gbps(scope: Scope) -> Fraction:
+    """Bandwidth that all leaves together need upwards, Gb/s."""
+    return sum(
+        (k.future_cages * k.ports_per_cage * Fraction(k.speed_gbps) / k.oversubscription for k in scope.kinds),
+        Fraction(0),
+    )
 
 
 @dataclass
@@ -338,16 +358,12 @@ def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[s
     measure, spec = scope.measure, scope.spec
     fastest = max(k.speed_gbps for k in scope.kinds)
     leaf_weight = measure.bound_weight(leaf.switch)
-    ports = sum(k.future_cages * k.ports_per_cage for k in scope.kinds)
-    least_gbps = sum(
-        (k.future_cages * k.ports_per_cage * Fraction(k.speed_gbps) / k.oversubscription for k in scope.kinds),
-        Fraction(0),
-    )
+    least_gbps = _uplink_gbps(scope)
     for up in usable[leaf.switch.id]:
         if up.speed_gbps < fastest:
             continue
         uplinks = math.ceil(least_gbps / Fraction(up.speed_gbps))
-        fewest = max(spec.min_leaves, 2, math.ceil((ports + uplinks) / _most_ports(leaf.switch)))
+        fewest = max(spec.min_leaves, 2, _fewest_leaves(scope, leaf, up, uplinks))
         if scope.management:
             fewest = scope.row_leaves + scope.central_leaves
         start = plus(base, leaf_weight, fewest)
@@ -362,22 +378,37 @@ def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[s
                 bound = plus(start, spine_weight, spines)
                 if not cutoff.passes(bound):
                     continue
-                link = _least(measure, measure.pair((up, leaf.switch), (face, spine)))
+                link = _least(measure, measure.pair((up, leaf.switch), (face, spine)), LEAF_SPINE)
                 if link is None:
                     continue
                 bound = plus(bound, link, uplinks)
                 sigma = max(k.oversubscription for k in scope.kinds)
-                most = _most_ports(spine)
-                deep_spines = max(2 * spec.min_spines, math.ceil((uplinks + uplinks / sigma) / most))
+                through = uplinks * Fraction(up.speed_gbps) * (1 + 1 / sigma)
+                deep_spines = max(2 * spec.min_spines, math.ceil(through / Fraction(_gbps(spine))))
                 deep = plus(bound, spine_weight, max(0, deep_spines - spines))
                 if cutoff.passes(bound):
                     yield Tiers(scope, cutoff, leaf, up, spine, face, base, link, uplinks, bound, deep)
 
 
-def _least(measure: Measure, pair: int) -> list[float] | None:
+def _fewest_leaves(scope: Scope, leaf: Leaf, up: Face, uplinks: int) -> int:
+    """Leaves whose cages can hold every endpoint and every uplink, group by group."""
+    need: dict[str, int] = {}
+    for kind, face in zip(scope.kinds, leaf.downs, strict=True):
+        cages = math.ceil(kind.future_cages * kind.ports_per_cage / face.ports)
+        need[face.group.name] = need.get(face.group.name, 0) + cages
+    need[up.group.name] = need.get(up.group.name, 0) + math.ceil(uplinks / up.ports)
+    counts = {g.name: g.count for g in leaf.switch.cages}
+    return max(math.ceil(cages / counts[name]) for name, cages in need.items())
+
+
+def _gbps(switch: Switch) -> float:
+    """Bandwidth of all fabric cages at their widest mode, Gb/s."""
+    return sum(g.count * max((m.ports * m.speed_gbps for m in g.modes), default=0.0) for g in switch.cages if g.fabric)
+
+
+def _least(measure: Measure, pair: int, link_class: str) -> tuple[float, ...] | None:
     """Least weight of a link between two cages per objective; none when nothing joins them."""
-    least = [measure.book.least_per_link(pair, o) for o in OBJECTIVES]
-    return None if any(x is None for x in least) else [x or 0.0 for x in least]
+    return measure.book.least_per_link(pair, measure.shortest_m[link_class])
 
 
 def _most_ports(switch: Switch) -> float:
@@ -396,7 +427,7 @@ class Tiers:
     spine: Switch
     face: Face
     base: Bound
-    link: list[float]
+    link: tuple[float, ...]
     uplinks: int
     """Fewest leaf uplinks that carry every endpoint."""
     start: Bound
@@ -453,6 +484,9 @@ class Tiers:
             for multiplicity in {b, math.ceil(b / whole) * whole}:
                 stripe = Stripe(count, multiplicity, self.up.ports, self.face.ports)
                 if multiplicity > most or (0, multiplicity) in seen:
+                    continue
+                exact = self._bound(n_lower * pods, count * pods, n_lower * count * multiplicity * pods)
+                if pods == 1 and not self.cutoff.passes(exact):
                     continue
                 if not fits(self.leaf.switch, [*down, (self.up, lower_cages(stripe))]):
                     continue
@@ -526,11 +560,8 @@ class Tiers:
                     with_cores = plus(bound, core_weight, fewest)
                     if ports < pods or not self.cutoff.passes(with_cores):
                         continue
-                    pair = measure.pair((spine_up, self.spine), (face, core))
-                    least = [measure.book.least_per_link(pair, o) for o in OBJECTIVES]
-                    if any(x is None for x in least):
-                        continue
-                    if not self.cutoff.passes(plus(with_cores, [x or 0.0 for x in least], n_spines * need)):
+                    link = _least(measure, measure.pair((spine_up, self.spine), (face, core)), SPINE_CORE)
+                    if link is None or not self.cutoff.passes(plus(with_cores, link, n_spines * need)):
                         continue
                     for cores in _core_counts(scope, core, face, spine_up, pods, need, upper.count):
                         stripe = Stripe(cores.count, cores.multiplicity, spine_up.ports, face.ports)

@@ -55,7 +55,7 @@ class StorageMode(StrEnum):
 
 
 class Placement(StrEnum):
-    """Where leaves stand."""
+    """Where leaves stand. ``top-of-rack`` puts backend leaves on the servers' racks, the others at the row's end."""
 
     TOP_OF_RACK = "top-of-rack"
     ROW_END = "row-end"

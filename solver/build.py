@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -254,7 +254,8 @@ class Builder:
                 host = kind.hosts[wire.b]
                 return End(host.device or "", kind.group, wire.b_cage + 1, wire.b_port)
 
-            self._blocks(fabric, measure, ENDPOINT_LEAF, pair, measure.attach_blocks(t, i), leaf_end, host_end)
+            blocks = measure.attach_blocks(t, i)
+            self._blocks(fabric, measure, ENDPOINT_LEAF, pair, blocks, leaf_end, host_end, kind.fabric)
 
     def _spine_links(self, fabric: FabricName, t: Template, upper: Upper) -> None:
         measure, wired = self.compiled.measures[fabric], self._wired[fabric]
@@ -364,15 +365,17 @@ class Builder:
         link_class: str,
         pair: int,
         blocks: Iterable[Block],
-        a_end: object,
-        b_end: object,
+        a_end: Callable[[Wire], End],
+        b_end: Callable[[Wire], End],
+        label: FabricName | None = None,
     ) -> None:
+        """Write every block; ``label`` names the fabric served where another fabric's switches carry it."""
         for block in blocks:
             key = Key(fabric, LinkClass(link_class, pair, measure.book.step(block.length_m), block.shape))
             ways = self._ways[key]
             for n in range(block.count):
-                ends = [(a_end(w), b_end(w)) for w in block.wires(n)]  # type: ignore[operator]
-                self._write(fabric, link_class, next(ways), ends)
+                ends = [(a_end(w), b_end(w)) for w in block.wires(n)]
+                self._write(label or fabric, link_class, next(ways), ends)
 
     def _counted(
         self,

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gpunet.models.case import Case, FabricName, Objective, StorageMode, Topology
+from gpunet.models.case import Case, FabricName, Objective, Placement, StorageMode, Topology
 from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
@@ -67,13 +67,14 @@ def compile_case(case: Case, catalog: Catalog) -> Compiled:
     mode = storage.mode if storage is not None else StorageMode.NONE
     if mode is StorageMode.NONE:
         wanted.pop(FabricName.STORAGE, None)
+    on_racks = case.site.switch_placement is Placement.TOP_OF_RACK
     for name, spec in wanted.items():
         allowed = compiled.eligible[name] = eligible(case, catalog, prices, name, spec)
         book = LinkBook(allowed.links, prices)
         compiled.measures[name] = (
             ManagementMeasure(machines.room, book, prices, management_runs(case, machines))
             if name is FabricName.OOB
-            else Measure(machines.room, book, prices)
+            else Measure(machines.room, book, prices, on_racks=on_racks and name is FabricName.BACKEND)
         )
     for name in (FabricName.BACKEND, FabricName.FRONTEND):
         if name in wanted:

@@ -95,6 +95,9 @@ class _Model:
         central = self._sum(lambda t: t.facts.central_load, "central_load")
         cp.add(leaf <= data.leaf_room)
         cp.add(central <= data.central_room)
+        room = data.machines.room
+        cp.add(self._sum(lambda t: t.facts.top_units, "top_units") <= room.free_units)
+        cp.add(self._sum(lambda t: t.facts.top_mw, "top_mw") <= room.free_mw)
         self._racks(leaf, central)
         limits = data.case.limits
         if limits.vendors is not None:

@@ -67,8 +67,10 @@ class Host:
 class Endpoints:
     """Endpoints of one kind on one fabric, all alike: same cage, same mode, same speed."""
 
+    fabric: FabricName
+    """The fabric they belong to, also where another fabric's switches carry it."""
     kind: str
-    """``server``, ``storage-server``, ``bmc``, ``pdu`` or ``switch``."""
+    """``server``, ``storage-server`` or ``management``."""
     group: str
     """Cage group name on the device."""
     cage: CageGroup
@@ -205,6 +207,7 @@ def backend(case: Case, catalog: Catalog, machines: Machines, protocol: Protocol
     hosts += _reserved(case, FabricName.BACKEND, ports, cages.cages.count)
     return [
         Endpoints(
+            fabric=FabricName.BACKEND,
             kind="server",
             group=ServerRole.BACKEND.value,
             cage=cages.cages,
@@ -243,6 +246,7 @@ def storage(case: Case, catalog: Catalog, machines: Machines, protocol: Protocol
         room = machines.room
         found.append(
             Endpoints(
+                fabric=FabricName.STORAGE,
                 kind="storage-server",
                 group=cage.name,
                 cage=cage,
@@ -379,6 +383,7 @@ def _shared_bandwidth(
         modes = _at_speed(cages.cages, protocol, speed)
     hosts = _server_hosts(machines, n_cages) + _reserved(case, fabric, modes[0].ports, n_cages)
     return Endpoints(
+        fabric=fabric,
         kind="server",
         group=role.value,
         cage=cages.cages,

@@ -160,6 +160,9 @@ def broken(data: Instance, choice: Choice) -> list[str]:
     facts = [t.facts for t in choice.templates.values()]
     if sum(x.leaf_load for x in facts) > data.leaf_room or sum(x.central_load for x in facts) > data.central_room:
         found.append("network_space")
+    room = data.machines.room
+    if sum(x.top_units for x in facts) > room.free_units or sum(x.top_mw for x in facts) > room.free_mw:
+        found.append("top_of_rack_space")
     parts = choice.parts(data)
     limits = data.case.limits
     if limits.skus is not None and len(parts) > limits.skus:

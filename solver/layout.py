@@ -130,6 +130,16 @@ class Room:
         self._corners = {name: zone.corners for name, zone in self.zones.items()}
 
     @property
+    def free_units(self) -> int:
+        """Rack units left on top of the servers of a full rack."""
+        return self.case.site.rack.units - self.servers_per_rack * self.server_units
+
+    @property
+    def free_mw(self) -> int:
+        """Power left beside the servers of a full rack, mW."""
+        return self.rack_mw - self.servers_per_rack * self.server_mw
+
+    @property
     def network_places_together(self) -> bool:
         """True when leaves stand in the central zone too."""
         return self.case.site.switch_placement is Placement.NETWORK_ROW

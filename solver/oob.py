@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from gpunet.models.case import Case
+from gpunet.models.case import Case, FabricName
 from gpunet.models.parts import Protocol
 from gpunet.solver.demand import BMC_GROUP, RJ45_PORT, Endpoints, Host, Machines, server_name, storage_name
 from gpunet.solver.layout import Room
@@ -46,6 +46,7 @@ def oob_endpoints(case: Case, machines: Machines) -> Endpoints:
     more_racks = math.ceil(max(0, later - free) / room.servers_per_rack)
     hosts += [Host(None, room.n_racks - 1, 1)] * (more_racks * spec.pdus_per_rack)
     return Endpoints(
+        fabric=FabricName.OOB,
         kind="management",
         group=BMC_GROUP,
         cage=RJ45_PORT,
@@ -118,10 +119,10 @@ class ManagementMeasure(Measure):
         first = kind.hosts[min(len(starts) - 1, bisect.bisect_right(starts, q * plan.cages_per_leaf) - 1)].rack
         return Position(self.room.leaf_zone(first), first, first)
 
-    def host_to_leaf_m(self, host: Host, leaf: Position) -> float:
+    def host_to_leaf_m(self, _host: Host, _leaf: Position) -> float:
         """The longest run of a BMC or PDU, m."""
         return self.runs.endpoint_m
 
-    def leaf_to_central_m(self, leaf: Position) -> float:
+    def leaf_to_central_m(self, _leaf: Position) -> float:
         """The longest run of a leaf to its spines, m."""
         return self.runs.uplink_m

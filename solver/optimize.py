@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import time
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -26,10 +27,10 @@ from gpunet.solver.candidates import Compiled, compile_case
 from gpunet.solver.demand import NoPortsError
 from gpunet.solver.engines import Engine, EngineError
 from gpunet.solver.explain import why_not
-from gpunet.solver.instance import Choice, Instance, Key
+from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.search import Found, search
-from gpunet.solver.template import ENDPOINT_LEAF, Template, Upper
+from gpunet.solver.template import Template, Upper
 from gpunet.solver.verify import verify
 from gpunet.solver.wiring import Attach
 
@@ -132,6 +133,7 @@ def _over(bound: float | None, unit: int) -> float | None:
 
 def _fabrics(data: Instance, choice: Choice, ledger: Ledger, first: Objective) -> dict[str, FabricDesign]:
     found = {}
+    lines = _interconnects(data, choice, ledger)
     for fabric, t in choice.templates.items():
         found[fabric.value] = FabricDesign(
             protocol=t.protocol.value,
@@ -140,14 +142,19 @@ def _fabrics(data: Instance, choice: Choice, ledger: Ledger, first: Objective) -
             striping=t.striping.value if t.spine is not None else "strict",
             tiers=_tiers(t),
             links=_link_counts(ledger, fabric.value),
-            interconnects=_interconnects(data, choice, fabric),
+            interconnects=lines.get(fabric.value, ()),
             hops=t.facts.hops,
             latency_ns=t.facts.latency_ns,
             ties=_ties(data, t, first),
         )
         if t.carries_storage:
             found[FabricName.STORAGE.value] = found[fabric.value].model_copy(
-                update={"shared_with": fabric.value, "tiers": (), "links": {}, "interconnects": ()}
+                update={
+                    "shared_with": fabric.value,
+                    "tiers": (),
+                    "links": _link_counts(ledger, FabricName.STORAGE.value),
+                    "interconnects": lines.get(FabricName.STORAGE.value, ()),
+                }
             )
     return {name: found[name] for name in (f.value for f in FabricName) if name in found}
 
@@ -227,33 +234,44 @@ def _link_counts(ledger: Ledger, fabric: str) -> dict[str, int]:
     return counts
 
 
-def _interconnects(data: Instance, choice: Choice, fabric: FabricName) -> tuple[InterconnectLine, ...]:
-    found: dict[tuple[object, ...], InterconnectLine] = {}
+def _interconnects(data: Instance, choice: Choice, ledger: Ledger) -> dict[str, tuple[InterconnectLine, ...]]:
+    """How the links of every fabric are built, counted in the ledger; the reasons are those of the choice."""
+    reasons = {}
     for key, counts in choice.built.items():
-        if key.fabric is not fabric:
-            continue
         for way, n in zip(data.ways[key], counts, strict=True):
-            if not n:
-                continue
-            ic, links = way.interconnect, n * key.link.shape.links
-            name = _reported_class(key)
-            at = (name, ic.medium_length_m, ic.speed_gbps, ic.a_part, ic.medium, ic.b_part)
-            known = found.get(at)
-            found[at] = InterconnectLine(
-                link_class=name,
-                length_m=ic.medium_length_m,
-                speed_gbps=ic.speed_gbps,
-                count=links + (known.count if known else 0),
-                a_part=ic.a_part,
-                medium=ic.medium,
-                b_part=ic.b_part,
-                reason=ic.reason,
-            )
-    return tuple(sorted(found.values(), key=lambda x: (x.link_class, x.length_m, x.medium, x.a_part or "")))
-
-
-def _reported_class(key: Key) -> str:
-    return ENDPOINT_LEAF if key.link.link_class.endswith("-switch-leaf") else key.link.link_class
+            if n:
+                ic = way.interconnect
+                reasons[ic.a_part, ic.medium, ic.b_part] = ic.reason
+    seats = {(s.device, s.group, s.cage): s.part for s in ledger.seats}
+    counted = Counter(
+        (
+            x.fabric,
+            x.link_class,
+            x.length_m,
+            x.speed_gbps,
+            seats.get((x.a_device, x.a_group, x.a_cage)),
+            x.medium,
+            seats.get((x.b_device, x.b_group, x.b_cage)),
+        )
+        for x in ledger.links
+    )
+    found: dict[str, list[InterconnectLine]] = {}
+    for (fabric, link_class, length_m, speed, a_part, medium, b_part), n in counted.items():
+        line = InterconnectLine(
+            link_class=link_class,
+            length_m=length_m,
+            speed_gbps=speed,
+            count=n,
+            a_part=a_part,
+            medium=medium,
+            b_part=b_part,
+            reason=reasons.get((a_part, medium, b_part), ""),
+        )
+        found.setdefault(fabric, []).append(line)
+    return {
+        fabric: tuple(sorted(lines, key=lambda x: (x.link_class, x.length_m, x.medium, x.a_part or "", x.b_part or "")))
+        for fabric, lines in found.items()
+    }
 
 
 def _warnings(compiled: Compiled, choice: Choice, bill: Bill) -> tuple[str, ...]:

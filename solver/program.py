@@ -159,6 +159,19 @@ def network_space(f: Formulation) -> None:
     f.add("network_space", lpSum(t.facts.central_load * z for t, z in f.chosen()) <= f.data.central_room)
 
 
+def top_of_rack_space(f: Formulation) -> None:
+    r"""Leaves on top of servers fit what the fullest rack has left, by units and by watts.
+
+    sum_t units[t] z[t] <= free units;  sum_t watts[t] z[t] <= free watts
+    """
+    from pulp import lpSum
+
+    room = f.data.machines.room
+    if any(t.facts.top_units for t, _ in f.chosen()):
+        f.add("top_of_rack_space", lpSum(t.facts.top_units * z for t, z in f.chosen()) <= room.free_units)
+        f.add("top_of_rack_space", lpSum(t.facts.top_mw * z for t, z in f.chosen()) <= room.free_mw)
+
+
 def rack_limit(f: Formulation) -> None:
     r"""Network racks, counted as full as first-fit can be sure to fill them, stay within limits.racks.
 
@@ -238,6 +251,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("management_ports", "", management_ports),
     Family("owned_stock", "owned", owned_stock),
     Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
+    Family("top_of_rack_space", "site.rack", top_of_rack_space),
     Family("cost_ceiling", "limits.cost_usd", cost_ceiling),
     Family("power_ceiling", "limits.power_kw", power_ceiling),
     Family("site_power", "site.power_kw", site_power),

@@ -14,8 +14,8 @@ from gpunet.solver.instance import Instance
 from gpunet.solver.template import Template
 from gpunet.solver.templates import Cutoff, Scope
 
-WIDER = (1.25, 2.0, 5.0, math.inf)
-"""How far beyond its best a fabric's templates are tried while no feasible design is known."""
+WIDER = (1.01, 1.03, 1.1, 1.3, 2.0, 5.0, math.inf)
+"""How far beyond its best a group's templates are tried while no feasible design is known."""
 
 Progress = Callable[[str], None]
 Group = tuple[FabricName, bool]
@@ -37,24 +37,32 @@ INFEASIBLE = Outcome(Status.INFEASIBLE, None, None, None)
 
 @dataclass
 class Floors:
-    """The least that each group weighs by itself, on the first objective. A group without templates is missing."""
+    """The least that each group weighs by itself, on one objective. A group without templates is missing."""
 
     least: dict[Group, int]
     storage_optional: bool
-    fixed: int
 
     def others(self, group: Group) -> int:
         """The least that everything else weighs in a design that has a template of ``group``."""
-        backend = [g for g in self.least if g[0] is FabricName.BACKEND]
-        rest = sum(w for g, w in self.least.items() if g[0] not in (group[0], FabricName.BACKEND, FabricName.STORAGE))
         storage = self.least.get((FabricName.STORAGE, False), 0)
         plain = self.least.get((FabricName.BACKEND, False), 0)
+        both = (FabricName.BACKEND, FabricName.STORAGE)
+        rest = sum(w for g, w in self.least.items() if g[0] not in (group[0], *both))
         if group[0] is FabricName.STORAGE:
             return rest + plain
         if group[0] is FabricName.BACKEND:
             return rest + (0 if group[1] else storage)
-        ways = [self.least[g] + (0 if g[1] else storage) for g in backend]
-        return rest + (min(ways) if ways else storage)
+        return rest + self._backend_and_storage()
+
+    def total(self) -> int:
+        """The least that any design weighs."""
+        both = (FabricName.BACKEND, FabricName.STORAGE)
+        return sum(w for g, w in self.least.items() if g[0] not in both) + self._backend_and_storage()
+
+    def _backend_and_storage(self) -> int:
+        storage = self.least.get((FabricName.STORAGE, False), 0)
+        ways = [w + (0 if g[1] else storage) for g, w in self.least.items() if g[0] is FabricName.BACKEND]
+        return min(ways) if ways else storage
 
 
 def groups(compiled: Compiled) -> dict[Group, list[Scope]]:
@@ -73,36 +81,55 @@ def search(
     clock = Clock(limit_s)
     say = tell or (lambda _: None)
     first = compiled.case.objectives[0]
-    best: dict[Group, list[Template]] = {}
-    for group, scopes in groups(compiled).items():
-        say(f"templates of {group[0].value}")
-        best[group] = best_of(scopes, first)
-    empty = _empty(compiled, best)
-    if empty:
-        return Found(INFEASIBLE, None, empty)
-    floors = Floors(
-        {g: min(t.facts.least[first] for t in ts) for g, ts in best.items() if ts},
-        compiled.storage_optional,
-        compiled.fixed.of(first),
-    )
-    held, oob_floor = _with_oob(compiled, _by_fabric(compiled, best), first, None)
-    if oob_floor is not None:
-        floors.least[FabricName.OOB, False] = oob_floor
-    if FabricName.OOB in held and not held[FabricName.OOB]:
-        return Found(INFEASIBLE, None, (FabricName.OOB,))
+    ceilings = _ceilings(compiled)
+    floors: dict[Objective, Floors] = {}
+    seeds: dict[Group, dict[tuple[object, ...], Template]] = {}
+    for objective in dict.fromkeys([first, *ceilings]):
+        best: dict[Group, list[Template]] = {}
+        for group, scopes in groups(compiled).items():
+            say(f"templates of {group[0].value}")
+            best[group] = best_of(scopes, objective)
+            seeds.setdefault(group, {}).update((t.rank(), t) for t in best[group])
+        empty = _empty(compiled, best)
+        if empty:
+            return Found(INFEASIBLE, None, empty)
+        least = {g: min(t.facts.least[objective] for t in ts) for g, ts in best.items() if ts}
+        held, oob_floor = _with_oob(compiled, _by_fabric(compiled, best), objective, None)
+        if FabricName.OOB in held:
+            if not held[FabricName.OOB]:
+                return Found(INFEASIBLE, None, (FabricName.OOB,))
+            least[FabricName.OOB, False] = oob_floor or 0
+        floors[objective] = Floors(least, compiled.storage_optional)
+    if any(floors[o].total() > ceiling for o, ceiling in ceilings.items()):
+        return Found(INFEASIBLE, None)
     say("solving")
+    held, _ = _with_oob(compiled, _by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None)
     data = instance(compiled, held)
     outcome = solve(data, engine, clock.left())
     for factor in WIDER:
         if outcome.status is not Status.INFEASIBLE:
             break
         say("looking beyond each fabric's best")
-        cutoffs = {g: _ceiling_cutoff(compiled, g, first, floors, factor) for g in floors.least}
+        cutoffs = {g: _cutoff(g, first, floors, ceilings, factor * floors[first].least[g]) for g in floors[first].least}
         data = instance(compiled, _held_within(compiled, cutoffs, first)[0])
         outcome = solve(data, engine, clock.left())
     if outcome.value is None or outcome.status is not Status.OPTIMAL:
         return Found(outcome, data)
-    return _certify(compiled, engine, clock, Found(outcome, data), floors, say)
+    return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, say)
+
+
+def _ceilings(compiled: Compiled) -> dict[Objective, int]:
+    """Ceilings on what templates weigh: cost without adapters, power without machines."""
+    probe = instance(compiled, {})
+    found = {}
+    if probe.cost_limit is not None:
+        found[Objective.COST] = probe.cost_limit - compiled.fixed.cost
+    powers = [p for p in (probe.power_limit, probe.site_limit) if p is not None]
+    if probe.site_limit is not None:
+        powers[-1] = probe.site_limit - probe.servers_mw
+    if powers:
+        found[Objective.POWER] = min(powers)
+    return found
 
 
 def _empty(compiled: Compiled, best: dict[Group, list[Template]]) -> tuple[FabricName, ...]:
@@ -149,47 +176,59 @@ def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff |
     return {**held, FabricName.OOB: found}, floor
 
 
-def _ceiling_cutoff(compiled: Compiled, group: Group, first: Objective, floors: Floors, factor: float) -> Cutoff:
-    """The most a template may weigh: ``factor`` times its group's best, and never more than a ceiling leaves it.
-
-    What a ceiling leaves is the ceiling less what the other fabrics weigh at least; only the first objective's
-    floors are known without another search, so for the others the other fabrics count as nothing.
-    """
-    limits, cutoff = compiled.case.limits, Cutoff()
-    if not math.isinf(factor):
-        cutoff.most[first] = floors.least[group] * factor
-    for objective, ceiling in (
-        (Objective.COST, None if limits.cost_usd is None else limits.cost_usd * 100 - compiled.fixed.cost),
-        (Objective.POWER, None if limits.power_kw is None else limits.power_kw * 1e6),
-    ):
-        if ceiling is not None:
-            left = ceiling - (floors.others(group) if objective is first else 0)
-            cutoff.most[objective] = min(cutoff.most[objective], left)
+def _cutoff(
+    group: Group, first: Objective, floors: dict[Objective, Floors], ceilings: dict[Objective, int], most: float
+) -> Cutoff:
+    """The most a template may weigh: ``most`` on the first objective, and what each ceiling leaves it."""
+    cutoff = Cutoff()
+    cutoff.most[first] = most
+    for objective, ceiling in ceilings.items():
+        left = ceiling - floors[objective].others(group)
+        cutoff.most[objective] = min(cutoff.most[objective], left)
     return cutoff
 
 
-def _certify(compiled: Compiled, engine: Engine, clock: Clock, found: Found, floors: Floors, say: Progress) -> Found:
+def _certify(
+    compiled: Compiled,
+    engine: Engine,
+    clock: Clock,
+    found: Found,
+    floors: dict[Objective, Floors],
+    ceilings: dict[Objective, int],
+    say: Progress,
+) -> Found:
     """Add every template that could still be in a better or equal design, and solve again if there is any.
 
     With a design of worth U known, a template is out when it weighs more than U less the least that everything
-    else in its design weighs.
+    else in its design weighs. A small step first: a better U leaves fewer to add.
     """
     assert found.data is not None
-    assert found.outcome.value is not None
     first = compiled.case.objectives[0]
     say("proving that nothing left out is better")
-    cutoffs = {}
-    for group in floors.least:
-        cutoffs[group] = Cutoff()
-        cutoffs[group].most[first] = found.outcome.value - floors.fixed - floors.others(group)
-    held, _ = _held_within(compiled, cutoffs, first)
-    known = {(f, t.rank()) for f, ts in found.data.templates.items() for t in ts}
-    if all((f, t.rank()) in known for f, ts in held.items() for t in ts):
-        return found
-    data = instance(compiled, held)
-    outcome = solve(data, engine, clock.left())
-    if outcome.value is None:
-        # The time limit struck before anything was found: the design in hand still stands, unproven.
-        stands = found.outcome
-        return Found(Outcome(Status.FEASIBLE, stands.choice, stands.value, outcome.bound), found.data)
-    return Found(outcome, data)
+    for share in (0.1, 1.0):
+        assert found.outcome.value is not None
+        worth = found.outcome.value - compiled.fixed.of(first)
+        slack = worth - floors[first].total()
+        if share < 1 and not slack:
+            continue
+        cutoffs = {
+            g: _cutoff(g, first, floors, ceilings, least + slack * share)
+            for g, least in ((g, worth - slack - floors[first].others(g)) for g in floors[first].least)
+        }
+        held, _ = _held_within(compiled, cutoffs, first)
+        known = {(f, t.rank()) for f, ts in found.data.templates.items() for t in ts}
+        if all((f, t.rank()) in known for f, ts in held.items() for t in ts):
+            continue
+        data = instance(compiled, held)
+        outcome = solve(data, engine, clock.left())
+        if outcome.value is None and outcome.status is Status.INFEASIBLE and share < 1:
+            continue
+        if outcome.value is None:
+            # The time limit struck before anything was found: the design in hand still stands, unproven.
+            stands = found.outcome
+            return Found(Outcome(Status.FEASIBLE, stands.choice, stands.value, outcome.bound), found.data)
+        if share == 1 or outcome.value <= (found.outcome.value or 0):
+            found = Found(outcome, data)
+        if outcome.status is not Status.OPTIMAL:
+            return found
+    return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from gpunet.models.case import FabricName, Objective, Placement, Striping, Topology
+from gpunet.models.case import FabricName, Objective, Striping, Topology
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import CENTRAL, Endpoints, Host
 from gpunet.solver.layout import IN_RACK_M, Room
@@ -187,6 +187,10 @@ class Facts:
     """Share of a rack that the leaves of the fullest row zone take, millionths."""
     central_load: int = 0
     """Share of a rack that all switches in the central zone take, millionths."""
+    top_units: int = 0
+    """Rack units that leaves take on top of servers in the fullest rack."""
+    top_mw: int = 0
+    """Watts that leaves draw on top of servers in the fullest rack, mW."""
     row_switches: int = 0
     """Switches whose management port is served from the rows."""
     central_switches: int = 0
@@ -209,8 +213,10 @@ class Position(NamedTuple):
 class Measure:
     """Turns counts into blocks, loads and latency, in one room. Results that many templates share are kept."""
 
-    def __init__(self, room: Room, book: LinkBook, prices: PriceList) -> None:
+    def __init__(self, room: Room, book: LinkBook, prices: PriceList, on_racks: bool = False) -> None:
         self.room, self.book, self.prices = room, book, prices
+        self.on_racks = on_racks
+        """True where leaves stand on top of the servers' racks."""
         self._positions: dict[tuple[object, ...], list[Position]] = {}
         self._attached: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
         self._striped: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
@@ -225,7 +231,7 @@ class Measure:
         room = self.room
         central = room.central.name
         between = room.zone_to_zone_m(central, central)
-        if room.case.site.switch_placement is Placement.TOP_OF_RACK:
+        if self.on_racks:
             up = min(room.rack_to_zone_m(rack, central) for rack in range(room.n_racks))
             return {ENDPOINT_LEAF: IN_RACK_M, LEAF_SPINE: up, SPINE_CORE: between}
         zones = [central] if room.network_places_together else [zone.name for zone in room.row_zones]
@@ -265,7 +271,7 @@ class Measure:
         racks = [kind.hosts[min(i, len(kind.hosts) - 1)].rack for i in (first, min(last, len(kind.hosts) - 1))]
         first_rack = self.room.n_server_racks - 1 if racks[0] == CENTRAL else racks[0]
         last_rack = first_rack if racks[1] == CENTRAL else max(first_rack, racks[1])
-        if self.room.case.site.switch_placement is Placement.TOP_OF_RACK:
+        if self.on_racks:
             return Position(None, first_rack, last_rack)
         return Position(self.room.leaf_zone(first_rack), first_rack, last_rack)
 
@@ -429,6 +435,7 @@ class Measure:
         per_zone: dict[str | None, int] = {}
         for p in self.positions(t):
             per_zone[p.zone] = per_zone.get(p.zone, 0) + t.leaves_per_group * share
+        self._on_top(t)
         central = self.room.central.name
         t.facts.central_load = per_zone.pop(central, 0)
         one_pool = self.room.rows == 1 or self.room.network_places_together
@@ -454,6 +461,18 @@ class Measure:
             ),
             ZERO,
         )
+
+    def _on_top(self, t: Template) -> None:
+        per_rack: dict[int, int] = {}
+        for p in self.positions(t):
+            if p.zone is None:
+                for j in range(t.leaves_per_group):
+                    rack = p.first + j % (p.last - p.first + 1)
+                    per_rack[rack] = per_rack.get(rack, 0) + 1
+        most = max(per_rack.values(), default=0)
+        watts = t.leaf.power_supply_w or t.leaf.power_chassis_max_w
+        t.facts.top_units = most * math.ceil(t.leaf.rack_units.v)
+        t.facts.top_mw = most * watts.milli
 
     def _latency(self, t: Template) -> None:
         t.facts.hops = 2 * t.tiers - 1

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gpunet.models.case import FabricBase, FabricName, Objective, Placement, Striping, Topology
+from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topology
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.eligible import lossy_in_backend
@@ -300,10 +300,11 @@ def _template(
     if spec.max_hops is not None and 2 * t.tiers - 1 > spec.max_hops:
         scope.refuse("max_hops")
         return None
-    if scope.measure.room.case.site.switch_placement is Placement.TOP_OF_RACK and not _stands_on_top(scope, t):
+    scope.measure.fill(t)
+    room = scope.measure.room
+    if t.facts.top_units > room.free_units or t.facts.top_mw > room.free_mw:
         scope.refuse("site.rack")
         return None
-    scope.measure.fill(t)
     if spec.latency_ns is not None and (t.facts.latency_ns is None or t.facts.latency_ns > spec.latency_ns):
         scope.refuse("latency_ns")
         return None
@@ -314,23 +315,6 @@ def _template(
             return None
         t.facts.least[objective] = least
     return t
-
-
-def _stands_on_top(scope: Scope, t: Template) -> bool:
-    """True when every rack has room for the leaves that stand on its servers."""
-    room = scope.measure.room
-    site = room.case.site
-    per_rack: dict[int, int] = {}
-    for p in scope.measure.positions(t):
-        racks = range(p.first, p.last + 1)
-        for j in range(t.leaves_per_group):
-            rack = racks[j % len(racks)]
-            per_rack[rack] = per_rack.get(rack, 0) + 1
-    most = max(per_rack.values())
-    units = room.servers_per_rack * room.server_units + most * math.ceil(t.leaf.rack_units.v)
-    watts = t.leaf.power_supply_w or t.leaf.power_chassis_max_w
-    power = room.servers_per_rack * room.server_mw + most * watts.milli
-    return units <= site.rack.units and power <= room.rack_mw
 
 
 def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face], base: Bound) -> Iterator[Template]:

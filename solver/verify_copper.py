@@ -6,7 +6,7 @@ Copper rules keep the letters of ``optics-rules.md``.
 from __future__ import annotations
 
 from gpunet.models.parts import Cable, CableEnd, CableKind, FormFactor, PortMode, Protocol, Shell
-from gpunet.solver.verify_seating import LinkKind, Side, Verdict, cage_words, modes_of, module_mode, plug_fits
+from gpunet.solver.verify_seating import LinkKind, Side, Verdict, cage_words, modes_of, plug_fits
 
 COPPER_M: dict[CableKind, dict[float, float]] = {
     CableKind.DAC: {25: 5, 50: 3, 100: 2, 200: 1},
@@ -50,9 +50,7 @@ def judge_cable(kind: LinkKind, cable: Cable, common: frozenset[Protocol], verdi
         if best is None or (not seats and not mating):
             best = (seats, mating)
             verdict.head_at_a, verdict.mode_ports = head_at_a, (ports[0], ports[1])
-            held = zip((kind.a, kind.b), ends, strict=True)
-            mw = [0 if side.module is not None else end.power_w.milli for side, end in held]
-            verdict.end_mw = (mw[0], mw[1])
+            verdict.end_mw = (ends[0].power_w.milli, ends[1].power_w.milli)
         if not seats and not mating:
             break
     if best is not None:
@@ -82,9 +80,7 @@ def _end_seats(cable: Cable, end: CableEnd, side: Side) -> str:
     if end is cable.end_a and cable.end_b.count > 1 and group.switch is None:
         return f"R1: {cable.id} is a splitter; its head goes into a switch, not into {group.part or group.kind}"
     if side.module is not None:
-        # An RJ45 module turns a pluggable cage into a socket for a copper cable.
-        plugs_in = side.module.interface is None and side.module.connector.kind == end.form_factor.value
-        return "" if plugs_in else f"{cable.id} is a plug of its own; module {side.module.id} is in its way"
+        return f"{cable.id} is a plug of its own; module {side.module.id} is in its way"
     if plug_fits(end.form_factor, end.shell, group):
         return ""
     shell = "" if end.shell is Shell.NONE else f"-{end.shell.value}"
@@ -95,8 +91,6 @@ def _cable_mode(
     cable: Cable, end: CableEnd, side: Side, speed_gbps: float, common: frozenset[Protocol]
 ) -> tuple[PortMode | None, str]:
     """R4 for copper: a mode of the cage that the plug's lanes carry."""
-    if side.module is not None:
-        return module_mode(side.module, side, speed_gbps, common)
     for mode in modes_of(side, speed_gbps, common):
         # RJ45 negotiates its rate down; every other plug runs at the rate of its lanes.
         rate = (

@@ -62,7 +62,7 @@ class Verdict:
     mode_ports: tuple[int, int] = (1, 1)
     """Logical ports of the mode each cage runs in."""
     end_mw: tuple[int, int] = (0, 0)
-    """Draw of the cable's plug in each cage, mW; 0 where a module sits there."""
+    """Draw of the cable's plug in each cage, mW; 0 over fibre, where modules draw."""
 
     def all(self) -> list[str]:
         """Everything found."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from gpunet.models.case import StorageMode, Topology
 from gpunet.models.design import Check
-from gpunet.solver.verify_book import BMC, MGMT, Book, Floats, Ints, server_cages, tally
+from gpunet.solver.verify_book import Book, Floats, Ints, tally
+from gpunet.solver.verify_groups import BMC, MGMT, server_cages
 from gpunet.solver.verify_ports import protocol_of
 from gpunet.solver.verify_report import Findings
 

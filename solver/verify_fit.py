@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpunet.models.parts import Cable, Catalog, Fibre
-from gpunet.solver.verify_book import GroupType
 from gpunet.solver.verify_copper import judge_cable
+from gpunet.solver.verify_groups import GroupType
 from gpunet.solver.verify_optics import judge_fibre
 from gpunet.solver.verify_seating import LinkKind, Verdict, any_mode_ports, module_seats
 

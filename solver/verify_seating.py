@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gpunet.models.parts import Cable, Fibre, FormFactor, Module, PortMode, Protocol, Shell
-from gpunet.solver.verify_book import GroupType
+from gpunet.solver.verify_groups import GroupType
 
 SFP = (FormFactor.SFP, FormFactor.SFP_PLUS, FormFactor.SFP28, FormFactor.SFP56)
 _QSFP56 = (FormFactor.QSFP28, FormFactor.QSFP56)

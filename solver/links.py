@@ -107,10 +107,16 @@ class LinkBook:
             self._least[key] = tuple(map(min, zip(*found, strict=True))) if found else None
         return self._least[key]
 
-    def buildable(self, pair: int) -> bool:
-        """True when some interconnect joins the two cages at some length."""
+    def reaches(self, pair: int, length_m: float) -> bool:
+        """True when some interconnect joins the two cages over ``length_m``."""
+        step = self.step(length_m)
         cages = self.pairs[pair]
-        return any(self._table.options(a, b) for a in cages.a for b in cages.b)
+        return any(
+            at_length(option, step) is not None
+            for a in cages.a
+            for b in cages.b
+            for option in self._table.options(a, b)
+        )
 
     def _find(self, pair: int, step_m: float, shape: Shape) -> tuple[Way, ...]:
         if math.isinf(step_m):

@@ -113,6 +113,11 @@ class ManagementMeasure(Measure):
             SPINE_CORE: self.runs.central_switch_m,
         }
 
+    @cached_property
+    def needed_m(self) -> dict[str, float]:
+        """The same: there is one length per class, m."""
+        return self.shortest_m
+
     def _position(self, kind: Endpoints, plan: Attach, q: int) -> Position:
         """The row of the leaf's first port: management leaves stand in the rows even when others stand on racks."""
         starts = self._first_cages(kind)

@@ -243,6 +243,25 @@ class Measure:
             SPINE_CORE: between,
         }
 
+    @cached_property
+    def needed_m(self) -> dict[str, float]:
+        """A run that some link of a class must have in every template of this room, m.
+
+        The first leaf stands with the first server, and every server's leaf is no nearer than its own row's zone.
+        """
+        room = self.room
+        central = room.central.name
+        between = room.zone_to_zone_m(central, central)
+        if self.on_racks:
+            return {ENDPOINT_LEAF: IN_RACK_M, LEAF_SPINE: room.rack_to_zone_m(0, central), SPINE_CORE: between}
+        return {
+            ENDPOINT_LEAF: max(
+                room.rack_to_zone_m(rack, room.leaf_zone(rack)) for rack in range(max(1, room.n_server_racks))
+            ),
+            LEAF_SPINE: room.zone_to_zone_m(room.leaf_zone(0), central),
+            SPINE_CORE: between,
+        }
+
     def positions(self, t: Template) -> list[Position]:
         """Where each leaf group stands: with its first host."""
         kind, plan = t.kinds[0], t.plans[0]

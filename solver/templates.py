@@ -17,6 +17,7 @@ from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topo
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.eligible import lossy_in_backend
+from gpunet.solver.links import cage_kinds
 from gpunet.solver.ports import Face, Use, faces, fits
 from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE, SPINE_CORE, Measure, Template, Upper
 from gpunet.solver.wiring import Attach, Stripe, leaf_cages, lower_cages, upper_cages
@@ -32,7 +33,9 @@ class Cutoff:
 
     def passes(self, bound: Sequence[float]) -> bool:
         """True when a lower bound (cost, power, tco) is within the cutoff."""
-        return all(b <= self.most[o] for b, o in zip(bound, OBJECTIVES, strict=True))
+        cost, power, tco = bound
+        most = self.most
+        return cost <= most[Objective.COST] and power <= most[Objective.POWER] and tco <= most[Objective.TCO]
 
 
 @dataclass
@@ -54,6 +57,8 @@ class Scope:
     management: bool = False
     leaf_models: frozenset[str] | None = None
     """Models that may be leaves; any when none."""
+    core_gbps: Bound | None = None
+    """What one Gb/s from spine to core weighs at least; found when first asked for."""
     refused: dict[str, int] = field(default_factory=dict)
     """Why templates were refused, by the name of the limit, counted; read by explain."""
 
@@ -67,11 +72,14 @@ def _usable_faces(scope: Scope, switch: Switch) -> list[Face]:
 
 
 def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) -> list[Face]:
-    return [
-        f
-        for f in found
-        if f.speed_gbps == kind.speed_gbps and scope.measure.book.buildable(scope.measure.endpoint_pair(f, leaf, kind))
-    ]
+    """Faces that can hold this kind of endpoint at the distance of the farthest one."""
+    measure = scope.measure
+    at_speed = [f for f in found if f.speed_gbps == kind.speed_gbps]
+    far_m = measure.needed_m[ENDPOINT_LEAF] if kind.kind != "storage-server" else measure.shortest_m[ENDPOINT_LEAF]
+    joined = [f for f in at_speed if measure.book.reaches(measure.endpoint_pair(f, leaf, kind), far_m)]
+    if at_speed and not joined:
+        scope.refuse("interconnect")
+    return joined
 
 
 def _endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound | None:
@@ -134,6 +142,13 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
         tiers += over
     if scope.spec.max_tiers < 3:
         return
+    tiers = [t for t in tiers if cutoff.passes(t.deep_start)]
+    if not tiers:
+        return
+    per_gbps = _least_per_core_gbps(scope, usable)
+    for t in tiers:
+        t.cores = plus((0.0, 0.0, 0.0), per_gbps, t.core_gbps)
+        t.deep_start = plus(t.deep_start, t.cores, 1)
     tiers.sort(key=lambda t: t.deep_start[rank])
     for t in tiers:
         if cutoff.passes(t.deep_start):
@@ -362,16 +377,42 @@ def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[s
                 bound = plus(start, spine_weight, spines)
                 if not cutoff.passes(bound):
                     continue
-                link = _least(measure, measure.pair((up, leaf.switch), (face, spine)), LEAF_SPINE)
-                if link is None:
+                pair = measure.pair((up, leaf.switch), (face, spine))
+                link = _least(measure, pair, LEAF_SPINE)
+                if link is None or not measure.book.reaches(pair, measure.needed_m[LEAF_SPINE]):
+                    scope.refuse("interconnect")
                     continue
                 bound = plus(bound, link, uplinks)
                 sigma = max(k.oversubscription for k in scope.kinds)
                 through = uplinks * Fraction(up.speed_gbps) * (1 + 1 / sigma)
                 deep_spines = max(2 * spec.min_spines, math.ceil(through / Fraction(_gbps(spine))))
                 deep = plus(bound, spine_weight, max(0, deep_spines - spines))
+                upwards = float(uplinks * Fraction(up.speed_gbps) / sigma)
                 if cutoff.passes(bound):
-                    yield Tiers(scope, cutoff, leaf, up, spine, face, base, link, uplinks, bound, deep)
+                    yield Tiers(
+                        scope, cutoff, leaf, up, spine, face, base, link, uplinks, deep_spines, upwards, bound, deep
+                    )
+
+
+def _least_per_core_gbps(scope: Scope, usable: dict[str, list[Face]]) -> Bound:
+    """What one Gb/s from spine to core weighs at least: the thriftiest core and the thriftiest link."""
+    if scope.core_gbps is None:
+        measure = scope.measure
+        found = [[math.inf] * len(OBJECTIVES) for _ in range(2)]
+        for switch in scope.switches:
+            weight, gbps = measure.bound_weight(switch), _gbps(switch)
+            found[0] = [min(x, w / gbps) for x, w in zip(found[0], weight, strict=True)]
+        ends: dict[tuple[object, ...], tuple[Face, Switch]] = {}
+        for switch in scope.switches:
+            for face in usable[switch.id]:
+                ends.setdefault(cage_kinds(face.group, face.modes, scope.protocol, face.hot, switch), (face, switch))
+        for a, b in itertools.product(ends.values(), repeat=2):
+            if a[0].speed_gbps == b[0].speed_gbps:
+                link = _least(measure, measure.pair(a, b), SPINE_CORE)
+                if link is not None:
+                    found[1] = [min(x, w / a[0].speed_gbps) for x, w in zip(found[1], link, strict=True)]
+        scope.core_gbps = (found[0][0] + found[1][0], found[0][1] + found[1][1], found[0][2] + found[1][2])
+    return scope.core_gbps
 
 
 def _fewest_leaves(scope: Scope, leaf: Leaf, up: Face, uplinks: int) -> int:
@@ -414,10 +455,16 @@ class Tiers:
     link: tuple[float, ...]
     uplinks: int
     """Fewest leaf uplinks that carry every endpoint."""
+    deep_spines: int
+    """Fewest spines when half their bandwidth goes on to cores."""
+    core_gbps: float
+    """Least bandwidth from spines to cores, Gb/s."""
     start: Bound
     """Least weight in two tiers."""
     deep_start: Bound
     """Least weight in three tiers, cores not counted."""
+    cores: Bound = (0.0, 0.0, 0.0)
+    """Least weight of cores and their links."""
 
     def two(self) -> Iterator[Template]:
         """Leaf and spine."""
@@ -437,11 +484,25 @@ class Tiers:
                     if found is not None:
                         yield found
 
-    def _bound(self, leaves: int, spines: int, uplinks: int) -> Bound:
+    def __post_init__(self) -> None:
         measure = self.scope.measure
-        spines = max(spines, math.ceil(uplinks / (self.face.cages * self.face.ports)))
-        bound = plus(self.base, measure.bound_weight(self.leaf.switch), leaves)
-        return plus(plus(bound, measure.bound_weight(self.spine), spines), self.link, uplinks)
+        self._leaf_weight = measure.bound_weight(self.leaf.switch)
+        self._spine_weight = measure.bound_weight(self.spine)
+        self._spine_ports = self.face.cages * self.face.ports
+
+    def _bound(self, leaves: int, spines: int, uplinks: int) -> Bound:
+        """Least weight of so many leaves, spines (as the uplinks need at least) and uplinks."""
+        n = max(spines, -(-uplinks // self._spine_ports))
+        base, leaf, spine, link = self.base, self._leaf_weight, self._spine_weight, self.link
+        return (
+            base[0] + leaves * leaf[0] + n * spine[0] + uplinks * link[0],
+            base[1] + leaves * leaf[1] + n * spine[1] + uplinks * link[1],
+            base[2] + leaves * leaf[2] + n * spine[2] + uplinks * link[2],
+        )
+
+    def _deep_bound(self, leaves: int, spines: int, uplinks: int) -> Bound:
+        """Least weight of three tiers with so many leaves, spines and uplinks."""
+        return plus(self._bound(leaves, max(spines, self.deep_spines), uplinks), self.cores, 1)
 
     def _uppers(self, n_lower: int, need: int, spread: Spread, ports: int, pods: int = 1) -> Iterator[Upper]:
         """Spine counts and multiplicities that give each of ``n_lower`` leaves ``need`` uplinks."""
@@ -457,20 +518,18 @@ class Tiers:
         if most < 1:
             return
         whole = max(self.up.ports, self.face.ports)
-        seen: set[tuple[int, int]] = set()
-        for count in range(max(spec.min_spines, math.ceil(need / most)), max(need, spec.min_spines) + 1):
+        seen: set[int] = set()
+        bound = self._bound if pods == 1 else self._deep_bound
+        for count in spine_counts(need, most, spec.min_spines):
             b = math.ceil(need / count)
-            weight = self._bound(n_lower * pods, count * pods, n_lower * count * b * pods)
-            if not self.cutoff.passes(weight) and not self.cutoff.passes(
-                self._bound(n_lower * pods, count * pods, self.uplinks)
-            ):
+            if not self.cutoff.passes(bound(spread.n_leaves, count * pods, self.uplinks)):
                 return
             for multiplicity in {b, math.ceil(b / whole) * whole}:
                 stripe = Stripe(count, multiplicity, self.up.ports, self.face.ports)
-                if multiplicity > most or (0, multiplicity) in seen:
+                if multiplicity > most or multiplicity in seen:
                     continue
-                exact = self._bound(n_lower * pods, count * pods, n_lower * count * multiplicity * pods)
-                if pods == 1 and not self.cutoff.passes(exact):
+                uplinks = spread.n_leaves * count * multiplicity
+                if not self.cutoff.passes(bound(spread.n_leaves, count * pods, uplinks)):
                     continue
                 if not fits(self.leaf.switch, [*down, (self.up, lower_cages(stripe))]):
                     continue
@@ -479,7 +538,7 @@ class Tiers:
                 if not fits(self.spine, [(self.face, upper_cages(stripe, n_lower))]):
                     continue
                 # With the same multiplicity, more spines are only more of everything.
-                seen.add((0, multiplicity))
+                seen.add(multiplicity)
                 yield Upper(self.spine, self.up, self.face, count, multiplicity, count * multiplicity)
 
     def three(self, usable: dict[str, list[Face]], rank: int) -> Iterator[Template]:
@@ -491,7 +550,7 @@ class Tiers:
             for spread in self.leaf.spreads(family, 10**9):
                 if spread.n_leaves < max(2, spec.min_leaves):
                     continue
-                if not self.cutoff.passes(self._bound(spread.n_leaves, 2 * spec.min_spines, self.uplinks)):
+                if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.deep_spines, self.uplinks)):
                     break
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
                 groups = spread.n_leaves // spread.leaves_per_group
@@ -559,6 +618,20 @@ class Tiers:
                             yield found
 
 
+def spine_counts(need: int, most: int, fewest: int) -> Iterator[int]:
+    """For every multiplicity up to ``most``, the fewest upper switches that give ``need`` links, in rising order.
+
+    With one multiplicity, more switches are only more of everything.
+    """
+    count = max(fewest, math.ceil(need / most))
+    while True:
+        yield count
+        b = math.ceil(need / count)
+        if b <= 1:
+            return
+        count = max(count + 1, math.ceil(need / (b - 1)))
+
+
 def _core_counts(
     scope: Scope, core: Switch, face: Face, spine_up: Face, pods: int, need: int, planes: int
 ) -> Iterator[Upper]:
@@ -572,7 +645,7 @@ def _core_counts(
     most = ports // pods
     whole = max(spine_up.ports, face.ports)
     seen: set[int] = set()
-    for count in range(max(spec.min_cores, math.ceil(need / most)), max(need, spec.min_cores) + 1):
+    for count in spine_counts(need, most, spec.min_cores):
         b = math.ceil(need / count)
         for multiplicity in sorted({b, math.ceil(b / whole) * whole}):
             stripe = Stripe(count, multiplicity, spine_up.ports, face.ports)

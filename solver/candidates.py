@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gpunet.models.case import Case, FabricName, Objective, Placement, StorageMode, Topology
+from gpunet.models.case import Case, FabricName, Objective, PartFilter, Placement, StorageMode, Topology
 from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
@@ -67,10 +67,12 @@ def compile_case(case: Case, catalog: Catalog) -> Compiled:
     mode = storage.mode if storage is not None else StorageMode.NONE
     if mode is StorageMode.NONE:
         wanted.pop(FabricName.STORAGE, None)
+    # Fabrics that allow the same parts share the work on interconnects.
+    books: dict[PartFilter, LinkBook] = {}
     on_racks = case.site.switch_placement is Placement.TOP_OF_RACK
     for name, spec in wanted.items():
         allowed = compiled.eligible[name] = eligible(case, catalog, prices, name, spec)
-        book = LinkBook(allowed.links, prices)
+        book = books.setdefault(spec.parts, LinkBook(allowed.links, prices))
         compiled.measures[name] = (
             ManagementMeasure(machines.room, book, prices, management_runs(case, machines))
             if name is FabricName.OOB
@@ -169,22 +171,23 @@ def _adapters(compiled: Compiled) -> None:
 
 def within(scope: Scope, cutoff: Cutoff, first: Objective) -> list[Template]:
     """Every template of a scope within the cutoff."""
-    return [t for t in enumerate_templates(scope, cutoff, first) if _passes(t, cutoff)]
+    return [t for t in enumerate_templates(scope, cutoff, first) if passes(t, cutoff)]
 
 
-def _passes(t: Template, cutoff: Cutoff) -> bool:
+def passes(t: Template, cutoff: Cutoff) -> bool:
+    """True when a template by itself is within the cutoff."""
     return cutoff.passes([t.facts.least[o] for o in OBJECTIVES])
 
 
-def best_of(scopes: Iterable[Scope], objective: Objective) -> list[Template]:
-    """The best templates of a fabric by itself, ties included, found with a cutoff that falls as it goes."""
+def best_of(scopes: Iterable[Scope], objective: Objective, slack: int = 0) -> list[Template]:
+    """Every template of a group within ``slack`` of its own best, found with a cutoff that falls as it goes."""
     cutoff = Cutoff()
     found: list[Template] = []
     for scope in scopes:
         for t in enumerate_templates(scope, cutoff, objective):
             found.append(t)
-            cutoff.most[objective] = min(cutoff.most[objective], t.facts.least[objective])
-    return [t for t in found if _passes(t, cutoff)]
+            cutoff.most[objective] = min(cutoff.most[objective], t.facts.least[objective] + slack)
+    return [t for t in found if passes(t, cutoff)]
 
 
 @dataclass(frozen=True)
@@ -218,10 +221,10 @@ def oob_scopes(compiled: Compiled, span: Span) -> list[Scope]:
     fixed = compiled.endpoints.future_cages
     switches = [s for s in compiled.eligible[FabricName.OOB].switches if s.protocol is Protocol.ETHERNET]
     found = []
-    widths = sorted({ports for s in switches for ports in _access_ports(s)})
+    widths = sorted({ports for s in switches for ports in access_ports(s)})
     for ports in widths:
-        others = [s for s in switches if ports not in _access_ports(s)]
-        leaves = [s for s in switches if ports in _access_ports(s)]
+        others = [s for s in switches if ports not in access_ports(s)]
+        leaves = [s for s in switches if ports in access_ports(s)]
         for rows in _sizes(fixed + span.rows[0], fixed + span.rows[1], ports):
             lowest = 0 if span.central[0] == 0 else 1
             central_sizes = _sizes(span.central[0], span.central[1], ports) if compiled.machines.room.rows > 1 else [0]
@@ -246,7 +249,8 @@ def oob_scopes(compiled: Compiled, span: Span) -> list[Scope]:
     return found
 
 
-def _access_ports(switch: Switch) -> set[int]:
+def access_ports(switch: Switch) -> set[int]:
+    """Management ports a switch can give: one figure per group of RJ45 cages and mode."""
     return {g.count * m.ports for g in switch.cages if g.fabric and g.form_factor is FormFactor.RJ45 for m in g.modes}
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from gpunet.models.case import Case, FabricName
+from gpunet.models.case import Case, FabricName, Placement
 from gpunet.models.parts import Protocol
 from gpunet.solver.demand import BMC_GROUP, RJ45_PORT, Endpoints, Host, Machines, server_name, storage_name
 from gpunet.solver.layout import Room
@@ -93,6 +93,9 @@ def management_runs(case: Case, machines: Machines) -> Runs:
     between = max(room.zone_to_zone_m(zone, z) for row, zone in enumerate(zones) for z in near(row))
     if room.rows == 1 or room.network_places_together:
         between = max(between, room.zone_to_zone_m(central, zones[0]))
+    if case.site.switch_placement is Placement.TOP_OF_RACK:
+        # Leaves on the servers' racks are managed from where the servers are.
+        between = max(between, endpoint)
     uplink = max(room.zone_to_zone_m(zone, central) for zone in [*zones, central])
     return Runs(endpoint, between, room.zone_to_zone_m(central, central), uplink)
 

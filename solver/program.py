@@ -194,30 +194,30 @@ def _limit_distinct(f: Formulation, name: str, most: int, label: Callable[[str],
     """At most ``most`` labels are used: a 0/1 per label, opened by every template and way that carries it."""
     from pulp import lpSum
 
-    used: dict[str, Any] = {}
-    users: dict[str, list[tuple[Any, int]]] = {}
-    for t, z in f.chosen():
-        for tag in {label(p) for p in t.switches}:
-            users.setdefault(tag, []).append((z, 1))
-    for key, variables in f.x.items():
-        bound = f.data.most(key)
-        for way, x in zip(f.data.ways[key], variables, strict=True):
-            for tag in {label(p) for p, _ in way.parts}:
-                users.setdefault(tag, []).append((x, bound))
     fixed = {label(p) for p in f.data.fixed_parts}
-    for i, tag in enumerate(sorted(users)):
-        if tag in fixed:
-            continue
-        used[tag] = f.var(f"{name}_{i}", 1, binary=True)
-        for variable, bound in users[tag]:
-            f.add(name, variable - bound * used[tag] <= 0)
+    templates: dict[tuple[str, FabricName], list[Any]] = {}
+    ways: dict[tuple[str, Key], list[Any]] = {}
+    for t, z in f.chosen():
+        for tag in {label(p) for p in t.switches} - fixed:
+            templates.setdefault((tag, t.fabric), []).append(z)
+    for key, variables in f.x.items():
+        for way, x in zip(f.data.ways[key], variables, strict=True):
+            for tag in {label(p) for p, _ in way.parts} - fixed:
+                ways.setdefault((tag, key), []).append(x)
+    tags = sorted({tag for tag, _ in templates} | {tag for tag, _ in ways})
+    used = {tag: f.var(f"{name}_{i}", 1, binary=True) for i, tag in enumerate(tags)}
+    # A fabric has at most one template and a class at most so many blocks, so one row each is enough, and tight.
+    for (tag, _), zs in templates.items():
+        f.add(name, lpSum(zs) - used[tag] <= 0)
+    for (tag, key), xs in ways.items():
+        f.add(name, lpSum(xs) - f.data.most(key) * used[tag] <= 0)
     f.add(name, lpSum(used.values()) <= most - len(fixed))
 
 
 def vendor_limit(f: Formulation) -> None:
     r"""At most limits.vendors vendors.
 
-    sum_v u[v] <= limit;  z[t] <= u[v] and x[k,w] <= N[k] u[v] for every vendor v of t and w
+    sum_v u[v] <= limit;  sum_{t of f with v} z[t] <= u[v];  sum_{w with v} x[k,w] <= N[k] u[v]
     """
     if f.data.case.limits.vendors is not None:
         _limit_distinct(f, "vendor_limit", f.data.case.limits.vendors, f.data.vendor)
@@ -226,7 +226,7 @@ def vendor_limit(f: Formulation) -> None:
 def sku_limit(f: Formulation) -> None:
     r"""At most limits.skus distinct parts.
 
-    sum_p u[p] <= limit;  z[t] <= u[p] and x[k,w] <= N[k] u[p] for every part p of t and w
+    sum_p u[p] <= limit;  sum_{t of f with p} z[t] <= u[p];  sum_{w with p} x[k,w] <= N[k] u[p]
     """
     if f.data.case.limits.skus is not None:
         _limit_distinct(f, "sku_limit", f.data.case.limits.skus, lambda part: part)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
-from gpunet.solver.candidates import Compiled, Held, best_of, instance, oob_scopes, span_of, within
+from gpunet.solver.candidates import (
+    Compiled,
+    Held,
+    access_ports,
+    best_of,
+    instance,
+    oob_scopes,
+    passes,
+    span_of,
+    within,
+)
 from gpunet.solver.engines import Clock, Engine, Outcome, solve
 from gpunet.solver.instance import Instance
 from gpunet.solver.template import Template
@@ -30,6 +41,14 @@ class Found:
     data: Instance | None
     empty: tuple[FabricName, ...] = ()
     """Fabrics without any template."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Every template of a group that weighs at most ``limit`` on the first objective."""
+
+    templates: list[Template]
+    limit: int
 
 
 INFEASIBLE = Outcome(Status.INFEASIBLE, None, None, None)
@@ -84,11 +103,17 @@ def search(
     ceilings = _ceilings(compiled)
     floors: dict[Objective, Floors] = {}
     seeds: dict[Group, dict[tuple[object, ...], Template]] = {}
+    kept: dict[Group, Kept] = {}
     for objective in dict.fromkeys([first, *ceilings]):
         best: dict[Group, list[Template]] = {}
         for group, scopes in groups(compiled).items():
             say(f"templates of {group[0].value}")
-            best[group] = best_of(scopes, objective)
+            slack = _step(compiled, first) if objective is first else 0
+            near = best_of(scopes, objective, slack)
+            least_here = min((t.facts.least[objective] for t in near), default=0)
+            best[group] = [t for t in near if t.facts.least[objective] == least_here]
+            if objective is first:
+                kept[group] = Kept(near, least_here + slack)
             seeds.setdefault(group, {}).update((t.rank(), t) for t in best[group])
         empty = _empty(compiled, best)
         if empty:
@@ -100,6 +125,9 @@ def search(
                 return Found(INFEASIBLE, None, (FabricName.OOB,))
             least[FabricName.OOB, False] = oob_floor or 0
         floors[objective] = Floors(least, compiled.storage_optional)
+    for group, scopes in groups(compiled).items():
+        for t in _of_one_vendor(compiled, scopes, first):
+            seeds[group].setdefault(t.rank(), t)
     if any(floors[o].total() > ceiling for o, ceiling in ceilings.items()):
         return Found(INFEASIBLE, None)
     say("solving")
@@ -111,11 +139,27 @@ def search(
             break
         say("looking beyond each fabric's best")
         cutoffs = {g: _cutoff(g, first, floors, ceilings, factor * floors[first].least[g]) for g in floors[first].least}
-        data = instance(compiled, _held_within(compiled, cutoffs, first)[0])
+        data = instance(compiled, _held_within(compiled, cutoffs, first, kept)[0])
         outcome = solve(data, engine, clock.left())
     if outcome.value is None or outcome.status is not Status.OPTIMAL:
         return Found(outcome, data)
-    return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, say)
+    return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, kept, say)
+
+
+def _of_one_vendor(compiled: Compiled, scopes: list[Scope], first: Objective) -> list[Template]:
+    """Where vendors or parts are limited: the best template of every vendor's switches, as a start."""
+    limits = compiled.case.limits
+    if limits.vendors is None and limits.skus is None:
+        return []
+    vendors = sorted({s.vendor for scope in scopes for s in scope.switches})
+    found = []
+    for vendor in vendors:
+        own = [
+            dataclasses.replace(scope, switches=[s for s in scope.switches if s.vendor == vendor], core_gbps=None)
+            for scope in scopes
+        ]
+        found += best_of([scope for scope in own if scope.switches], first)
+    return found
 
 
 def _ceilings(compiled: Compiled) -> dict[Objective, int]:
@@ -152,14 +196,32 @@ def _by_fabric(compiled: Compiled, found: dict[Group, list[Template]]) -> Held:
     return held
 
 
-def _held_within(compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Objective) -> tuple[Held, int | None]:
-    """Every template within its group's cutoff."""
-    found = {
-        g: [t for scope in scopes for t in within(scope, cutoffs[g], first)]
-        for g, scopes in groups(compiled).items()
-        if g in cutoffs
-    }
+def _held_within(
+    compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Objective, kept: dict[Group, Kept]
+) -> tuple[Held, int | None]:
+    """Every template within its group's cutoff; those kept are all there are up to their limit."""
+    found: dict[Group, list[Template]] = {}
+    for group, scopes in groups(compiled).items():
+        if group not in cutoffs:
+            continue
+        cutoff = cutoffs[group]
+        if cutoff.most[first] <= kept[group].limit:
+            found[group] = [t for t in kept[group].templates if passes(t, cutoff)]
+        else:
+            found[group] = [t for scope in scopes for t in within(scope, cutoff, first)]
     return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)))
+
+
+def _step(compiled: Compiled, objective: Objective) -> int:
+    """How much dearer a template may be and still pay by bringing fewer switches to manage: three management leaves.
+
+    Only a guess that saves a second enumeration: the proof never relies on it.
+    """
+    if FabricName.OOB not in compiled.scopes:
+        return 0
+    measure = compiled.measures[FabricName.OOB]
+    oob = [s for s in compiled.eligible[FabricName.OOB].switches if access_ports(s)]
+    return 3 * max((measure.switch_weight(s).of(objective) for s in oob), default=0)
 
 
 def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff | None) -> tuple[Held, int | None]:
@@ -195,6 +257,7 @@ def _certify(
     found: Found,
     floors: dict[Objective, Floors],
     ceilings: dict[Objective, int],
+    kept: dict[Group, Kept],
     say: Progress,
 ) -> Found:
     """Add every template that could still be in a better or equal design, and solve again if there is any.
@@ -215,7 +278,7 @@ def _certify(
             g: _cutoff(g, first, floors, ceilings, least + slack * share)
             for g, least in ((g, worth - slack - floors[first].others(g)) for g in floors[first].least)
         }
-        held, _ = _held_within(compiled, cutoffs, first)
+        held, _ = _held_within(compiled, cutoffs, first, kept)
         known = {(f, t.rank()) for f, ts in found.data.templates.items() for t in ts}
         if all((f, t.rank()) in known for f, ts in held.items() for t in ts):
             continue

@@ -1,3 +1,91 @@
-"""gpunet designs the network of a GPU cluster and proves the design."""
+"""gpunet designs the network of a GPU cluster and proves the design.
+
+The functions below are the public interface for programs; the command line is built on the same parts. Nothing heavy
+is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpunet.models.case import Case, Objective
+    from gpunet.models.design import Design, Verification
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "load_case", "optimize", "verify"]
+
+
+def load_case(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> Case:
+    """The case in a file, checked against the catalogue and the folders laid over it.
+
+    Raises ``gpunet.models.problems.InputError`` with every mistake, each with file, line and column.
+    """
+    from gpunet.case_file import read_case
+    from gpunet.catalogs import load_catalog
+
+    return read_case(path, load_catalog(catalog_dirs))
+
+
+def optimize(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    objective: str | Sequence[str] | None = None,
+    engine: str = "highs",
+    time_limit_s: float | None = None,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Design:
+    """The best network for a case, proven and verified.
+
+    ``case`` is a path, the data of a case file as nested mappings, or a ``Case``. ``objective`` overrides that of the
+    case: ``cost`` (USD), ``power`` (W), ``tco`` (USD), or several by rank, as a list or with commas. ``engine`` is
+    ``highs``, ``scip`` or ``cp-sat``. With ``time_limit_s``, seconds, the result may be ``feasible`` with the gap that
+    is left. ``Design.result.status`` says how it ended; an infeasible case is a result with reasons, not an error.
+
+    Raises ``gpunet.models.problems.InputError`` for a case or catalogue that cannot be used and ``ValueError`` for an
+    objective, an engine or a time limit that does not exist.
+    """
+    from gpunet.case_file import case_from_data, read_case
+    from gpunet.catalogs import load_catalog
+    from gpunet.models.case import Case
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.optimize import optimize as solve
+
+    catalog = load_catalog(catalog_dirs)
+    if isinstance(case, Case):
+        # Made in Python, it may name parts that the catalogue does not have.
+        found = case_from_data(case.model_dump(mode="json", exclude_none=True), catalog)
+    elif isinstance(case, Mapping):
+        found = case_from_data(case, catalog)
+    else:
+        found = read_case(case, catalog)
+    if objective is not None:
+        found = with_objectives(found, objective)
+    if time_limit_s is not None and not 0 < time_limit_s < float("inf"):
+        raise ValueError(f"time_limit_s must be a positive number of seconds, not {time_limit_s!r}")
+    return solve(found, catalog, engine=Engine(engine), time_limit_s=time_limit_s)
+
+
+def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verification:
+    """Every rule checked again from the wiring of a design, by code that shares nothing with the solver."""
+    from gpunet.catalogs import load_catalog
+    from gpunet.solver.verify import verify as check
+
+    return check(design, load_catalog(catalog_dirs))
+
+
+def with_objectives(case: Case, objective: str | Sequence[str]) -> Case:
+    """The case with other objectives, by rank: a list, or text with commas. Raises ``ValueError``."""
+    from gpunet.models.case import Objective
+
+    names = [name.strip() for name in objective.split(",")] if isinstance(objective, str) else list(objective)
+    known = [known.value for known in Objective]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"found {name!r} as an objective, expected {', '.join(known)} or several with commas")
+    if not names or len(set(names)) != len(names):
+        raise ValueError("name at least one objective, each at most once")
+    chosen: tuple[Objective, ...] = tuple(map(Objective, names))
+    return case.model_copy(update={"objective": chosen if len(chosen) > 1 else chosen[0]})

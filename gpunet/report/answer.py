@@ -1,0 +1,80 @@
+"""The answer in one paragraph: what to build, for how much, how hot, and how sure that is."""
+
+from __future__ import annotations
+
+from gpunet.models.design import Design, ObjectiveValue, Result, Status
+from gpunet.report.words import counted, kw, listed, percent, usd
+
+_PLURALS = {"switch": "switches"}
+_MEASURES = {"cost": "cost", "power": "largest draw", "tco": "cost of ownership"}
+
+
+def answer(design: Design) -> str:
+    """What to build, what it costs and draws, what is proven. For a result that has a design."""
+    result = design.result
+    totals = result.totals
+    if totals is None:
+        raise ValueError("a result without a design has no answer; see no_answer")
+    pieces = [counted(n, kind, _PLURALS.get(kind, "")) for kind, n in _kinds(result).items()]
+    built = [name for name, fabric in result.fabrics.items() if not fabric.shared_with]
+    return (
+        f"{result.case}: build {listed(pieces)} as {counted(len(built), 'fabric')} ({', '.join(built)}) for "
+        f"{usd(totals.cost_usd)} USD. The network draws {kw(totals.power_max_w)} at most, "
+        f"{kw(totals.power_typical_w)} typically, and fills {counted(totals.rack_units, 'rack unit')}; with energy and "
+        f"support, {design.case.tco.years:g} years cost {usd(totals.tco_usd)} USD. {_proof(result)}{_ties(result)}"
+    )
+
+
+def no_answer(result: Result) -> str:
+    """Why there is no design, a line for every reason."""
+    head = {
+        Status.INFEASIBLE: "no design meets the case",
+        Status.NO_SOLUTION: "stopped before a design was found; there may be one",
+    }.get(result.status, "the solver failed")
+    return "\n".join([f"{result.case}: {head}", *(f"  {reason}" for reason in result.reasons)])
+
+
+def failed_checks(result: Result) -> str:
+    """What a design that was refused does wrong, a line for every failed check."""
+    checks = result.verify.checks if result.verify else ()
+    failed = [check for check in checks if not check.passed]
+    return "\n".join(
+        [
+            f"{result.case}: the design failed {len(failed)} of {counted(len(checks), 'check')} and must not be built",
+            *(f"  {check.name}: {check.detail}" for check in failed),
+        ]
+    )
+
+
+def _kinds(result: Result) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in result.bom:
+        found[line.kind] = found.get(line.kind, 0) + line.quantity
+    return found
+
+
+def _proof(result: Result) -> str:
+    by = f"{result.engine}, {result.seconds:.1f} s"
+    names = result.objective.name.split(",") if result.objective else ["cost"]
+    first = _MEASURES.get(names[0], names[0])
+    then = "".join(f", then of {_MEASURES.get(name, name)}" for name in names[1:])
+    if result.status is Status.OPTIMAL:
+        return f"Proven optimal: no design that meets the case has a lower {first}{then} (gap 0; {by})."
+    if result.gap is None or result.bound is None or result.objective is None:
+        return f"Stopped early: how far from the best this is, is not known ({by})."
+    return (
+        f"Stopped early: the {first} is within {percent(result.gap)} of the best possible, which is "
+        f"{_in_unit(result.objective.model_copy(update={'value': result.bound}))} or more ({by})."
+    )
+
+
+def _in_unit(objective: ObjectiveValue) -> str:
+    return kw(objective.value) if objective.name.split(",")[0] == "power" else f"{usd(objective.value)} USD"
+
+
+def _ties(result: Result) -> str:
+    tied = [(name, fabric.ties) for name, fabric in result.fabrics.items() if fabric.ties and not fabric.shared_with]
+    if not tied:
+        return ""
+    others = listed([f"{counted(n, 'other way', 'other ways')} to build {name}" for name, n in tied])
+    return f" Ties: by itself, {others} would come to exactly the same; fixed rules picked this one."

@@ -25,6 +25,7 @@ from gpunet.solver.template import (
     SPINE_CORE,
     LinkClass,
     Measure,
+    Position,
     Template,
     Upper,
     ports_shape,
@@ -101,7 +102,7 @@ class Builder:
     def build(self) -> Ledger:
         """The whole ledger."""
         self._machines()
-        others = {f: t for f, t in self.choice.templates.items() if f is not FabricName.OOB}
+        others: dict[FabricName, Template] = {f: t for f, t in self.choice.templates.items() if f is not FabricName.OOB}
         for fabric, t in others.items():
             self._wired[fabric] = self._switches(fabric, t, [self._place(p) for p in self._stands(fabric, t)])
         oob = self.choice.templates.get(FabricName.OOB)

@@ -7,12 +7,16 @@ number of blocks from a table by that index. Agreement with the other engines is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.template import Template
+
+if TYPE_CHECKING:
+    from gpunet.solver.engines import Clock, Outcome
 
 
 class _Model:
@@ -31,7 +35,7 @@ class _Model:
         self.blocks: dict[Key, list[Any]] = {}
         for k, (key, ways) in enumerate(data.ways.items()):
             self.blocks[key] = [self.cp.new_int_var(0, data.most(key), f"b_{k}_{w}") for w in range(len(ways))]
-            self.cp.add(sum(self.blocks[key]) == self._sum(lambda t, key=key: data.need(key, t), f"need_{k}"))
+            self.cp.add(sum(self.blocks[key]) == self._sum(partial(data.need, key), f"need_{k}"))
         self.stock = {
             part: self.cp.new_int_var(0, quantity, f"s_{i}")
             for i, (part, quantity) in enumerate(sorted(data.owned.items()))
@@ -155,7 +159,7 @@ class _Model:
         return templates * extra + ways_rank - sum(self.stock.values())
 
 
-def solve_cp_sat(data: Instance, clock: Any) -> Any:
+def solve_cp_sat(data: Instance, clock: Clock) -> Outcome:
     """Solve an instance with CP-SAT. Same contract as ``engines.solve``."""
     from gpunet.solver.engines import EngineError, Outcome, broken
 
@@ -190,7 +194,7 @@ def solve_cp_sat(data: Instance, clock: Any) -> Any:
     return Outcome(Status.OPTIMAL if proven else Status.FEASIBLE, choice, first[0], first[1])
 
 
-def _minimise(model: _Model, goal: Any, clock: Any) -> tuple[Status, Choice | None, float | None]:
+def _minimise(model: _Model, goal: Any, clock: Clock) -> tuple[Status, Choice | None, float | None]:
     from ortools.sat.python import cp_model
 
     from gpunet.solver.engines import SEED, EngineError

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gpunet.models.case import Case, FabricName
-from gpunet.models.evidence import watts_to_milliwatts
+from gpunet.models.evidence import Fact, How, watts_to_milliwatts
 from gpunet.models.parts import (
     CageGroup,
     Catalog,
-    Fact,
     FormFactor,
-    How,
     PortMode,
     Protocol,
     Server,
@@ -313,7 +311,7 @@ def _server_hosts(machines: Machines, cages: int) -> list[Host]:
 
 def _reserved(case: Case, fabric: FabricName, ports_per_cage: int, cages_per_host: int) -> list[Host]:
     wanted = math.ceil(case.cluster.reserved_ports.get(fabric, 0) / ports_per_cage)
-    hosts = []
+    hosts: list[Host] = []
     while wanted > 0:
         taken = min(wanted, cages_per_host)
         hosts.append(Host(f"{fabric.value}-reserved-{len(hosts) + 1:02d}", CENTRAL, taken))

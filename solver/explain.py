@@ -47,7 +47,8 @@ def why_not(compiled: Compiled, found: Found, engine: Engine) -> tuple[str, ...]
     if not helped:
         named = ", ".join(f.value for f in found.empty) or "the fabrics together"
         reasons.append(
-            f"no single limit is in the way of {named}: two or more clash, or the parts allowed cannot carry the endpoints"
+            f"no single limit is in the way of {named}: two or more clash, "
+            "or the parts allowed cannot carry the endpoints"
         )
     return tuple(reasons)
 
@@ -78,7 +79,8 @@ def _lifts(case: Case) -> Iterator[Lift]:
 
         def fibre(found: Found) -> str:
             used = sorted({p for p in _parts(found) if p.startswith("nv-mfp") or "os2" in p or "om" in p})
-            return f"{', '.join(case.site.fibre)} allowed; with every grade allowed a design exists, using {', '.join(used)}"
+            allowed = ", ".join(case.site.fibre)
+            return f"{allowed} allowed; with every grade allowed a design exists, using {', '.join(used)}"
 
         yield Lift("site.fibre", case.model_copy(update={"site": site}), fibre)
     if case.parts != PartFilter():

@@ -51,7 +51,7 @@ class Upper(NamedTuple):
     """Face of the switches below that looks up."""
     face: Face
     """Face of these switches that looks down."""
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nothing needs here
     """Switches of one group: spines of a pod, cores of a plane; all cores when only ports are counted."""
     multiplicity: int
     """Links from each switch below to each of these; 0 when only ports are counted."""
@@ -270,8 +270,9 @@ class Measure:
             plan.rails_per_leaf,
             plan.hosts_per_group,
             plan.cages_per_leaf if not plan.rails_per_leaf else 0,
+            t.n_leaves // t.leaves_per_group,
+            t.central_leaves,
         )
-        key = (*key, t.n_leaves // t.leaves_per_group, t.central_leaves)
         if key not in self._positions:
             n_groups = t.n_leaves // t.leaves_per_group - t.central_leaves
             central = Position(self.room.central.name, 0, 0)

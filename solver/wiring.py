@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
     length_m: float
     shape: Shape
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nothing needs here
     wires: Callable[[int], list[Wire]]
     """Wires of block ``i``, 0 <= i < count."""
 

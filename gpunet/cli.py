@@ -98,11 +98,16 @@ def _options(
     """
 )
 def optimize(
-    case: Annotated[Path, typer.Argument(metavar="CASE", help="Case file, YAML; gpunet init writes one.")],
+    case: Annotated[
+        Path, typer.Argument(metavar="CASE", readable=False, help="Case file, YAML; gpunet init writes one.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", metavar="DIR", help="Write design.json, bom.csv, cabling.csv and racks.csv there, all or none."
+            "-o",
+            metavar="DIR",
+            readable=False,
+            help="Write design.json, bom.csv, cabling.csv and racks.csv there, all or none.",
         ),
     ] = None,
     objective: Annotated[
@@ -133,7 +138,7 @@ def optimize(
 
             return solve(found, catalog, engine=engine.value, time_limit_s=time_limit, tell=tell)
 
-        design = progress.run(work)
+        design = progress.run("designing", work)
     result = design.result
     refused = result.verify is not None and not result.verify.passed
     usable = result.totals is not None and not refused
@@ -143,7 +148,8 @@ def optimize(
         from gpunet.report.csv_files import design_files
 
         try:
-            write_all(out, design_files(design, catalog))
+            with progress.shown("writing"):
+                write_all(out, design_files(design, catalog))
         except OutputError as error:
             # A design that took an hour to find is shown even when the disk is full.
             unwritten = error
@@ -167,7 +173,9 @@ def optimize(
     """
 )
 def verify(
-    design: Annotated[Path, typer.Argument(metavar="DESIGN", help="design.json, as gpunet optimize -o writes it.")],
+    design: Annotated[
+        Path, typer.Argument(metavar="DESIGN", readable=False, help="design.json, as gpunet optimize -o writes it.")
+    ],
     as_json: AsJson = False,
     catalog_dirs: CatalogDirs = None,
 ) -> None:
@@ -181,12 +189,11 @@ def verify(
             from gpunet.design_file import read_design
             from gpunet.solver.verify import verify as check
 
-            tell("reading")
             found = read_design(design, catalog)
             tell("verifying")
             return found, check(found, catalog)
 
-        found, verified = progress.run(work)
+        found, verified = progress.run("reading", work)
     if found.result.catalog_version != catalog.version:
         complain(
             f"{design}: made with catalogue {found.result.catalog_version}, checked against {catalog.version}: "
@@ -206,9 +213,9 @@ def verify(
 
 @app.command()
 def init(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write; it must not exist yet.")] = Path(
-        CASE_FILE
-    ),
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", readable=False, help="File to write; it must not exist yet.")
+    ] = Path(CASE_FILE),
 ) -> None:
     """Write a case to start from.
 

@@ -1,4 +1,4 @@
-"""Runs long work so that a person sees it move and can stop it at once."""
+"""Shows a person that long work moves, and lets them stop it at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import TextIO, TypeVar
+from typing import Generic, TextIO, TypeVar
 
 T = TypeVar("T")
 Tell = Callable[[str], None]
@@ -18,83 +18,95 @@ _TICK_S = 0.1
 _STDOUT = 1
 
 
-class _Work(threading.Thread):
-    """The work in a thread of its own: a solver's native code would keep Ctrl-C from the main thread."""
+@contextlib.contextmanager
+def shown(what: str, stream: TextIO | None = None) -> Iterator[Tell]:
+    """While the work inside takes longer than a second, say on ``stream`` (standard error) what it is at.
 
-    def __init__(self, work: Callable[[Tell], object]) -> None:
+    The work may call what it is given to say so anew. Nothing is shown where the stream is no terminal.
+    """
+    stream = stream or sys.stderr
+    if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda _: None
+        return
+    line = _Line(what, stream)
+    line.start()
+    try:
+        yield line.say
+    finally:
+        line.over.set()
+        line.join()
+
+
+def run(what: str, work: Callable[[Tell], T], stream: TextIO | None = None) -> T:
+    """The result of ``work``, which is shown as it goes on and can be interrupted wherever it is.
+
+    Whatever native code prints to standard output meanwhile is dropped, for only results belong there. Raises what
+    ``work`` raises, and ``KeyboardInterrupt`` with the work still running: the process must then end by ``os._exit``.
+    So ``work`` must not write files.
+    """
+    with shown(what, stream) as tell, _silent_stdout():
+        worker = _Work(lambda: work(tell))
+        worker.start()
+        # Waiting in ticks: on some systems a wait without an end cannot be interrupted.
+        while worker.is_alive():
+            worker.join(_TICK_S)
+    if worker.error is not None:
+        raise worker.error
+    return worker.results[0]
+
+
+class _Work(threading.Thread, Generic[T]):
+    """Work in a thread of its own: a solver's native code would keep Ctrl-C from the main thread."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
         super().__init__(daemon=True, name="gpunet-work")
-        self._do = work
-        self.said = "working"
-        self.done = threading.Event()
-        self.result: object = None
+        self._work = work
+        self.results: list[T] = []
         self.error: BaseException | None = None
 
     def run(self) -> None:
         try:
-            self.result = self._do(self.say)
+            self.results.append(self._work())
         except BaseException as error:
             # Kept for the main thread, which raises it.
             self.error = error
-        finally:
-            self.done.set()
-
-    def say(self, text: str) -> None:
-        self.said = text
 
 
-def run(work: Callable[[Tell], T], stream: TextIO | None = None) -> T:
-    """The result of ``work``, which is given a function to tell what it is at.
+class _Line(threading.Thread):
+    """A moving line on a terminal, from the end of the quiet second until the work is over."""
 
-    After a second a line on ``stream`` (standard error) says so, if that is a terminal. Whatever native code prints to
-    standard output meanwhile is dropped, for only results belong there. Raises what ``work`` raises, and
-    ``KeyboardInterrupt`` at once, with the work still running: the process must then end by ``os._exit``.
-    """
-    stream = stream or sys.stderr
-    worker = _Work(work)
-    with _silent_stdout():
-        worker.start()
-        # Waiting in ticks: on some systems a wait without an end cannot be interrupted.
-        finished = _wait(worker, QUIET_S)
-        if not finished:
-            with _shown(worker, stream) as tick:
-                while not _wait(worker, _TICK_S):
-                    tick()
-    worker.join()
-    if worker.error is not None:
-        raise worker.error
-    return worker.result  # type: ignore[return-value]
+    def __init__(self, what: str, stream: TextIO) -> None:
+        super().__init__(daemon=True, name="gpunet-progress")
+        self._what, self._stream = what, stream
+        self.over = threading.Event()
 
+    def say(self, what: str) -> None:
+        self._what = what
 
-def _wait(worker: _Work, seconds: float) -> bool:
-    return any(worker.done.wait(_TICK_S) for _ in range(max(1, round(seconds / _TICK_S))))
+    def run(self) -> None:
+        if self.over.wait(QUIET_S):
+            return
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-
-@contextlib.contextmanager
-def _shown(worker: _Work, stream: TextIO | None) -> Iterator[Callable[[], None]]:
-    """A moving line on a terminal; nothing elsewhere."""
-    if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(file=stream, highlight=False, markup=False)
-    columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(worker.said, total=None)
-        yield lambda: progress.update(task, description=worker.said)
+        console = Console(file=self._stream, highlight=False, markup=False)
+        columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task(self._what, total=None)
+            while not self.over.wait(_TICK_S):
+                progress.update(task, description=self._what)
 
 
 @contextlib.contextmanager
 def _silent_stdout() -> Iterator[None]:
     """Send what native code writes to the file of standard output nowhere."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
     try:
         saved = os.dup(_STDOUT)
     except OSError:  # standard output is closed
         yield
         return
-    if sys.stdout is not None:
-        sys.stdout.flush()
     try:
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), _STDOUT)
@@ -107,5 +119,5 @@ def _silent_stdout() -> Iterator[None]:
 
 def _flush_native() -> None:
     """Empty the buffers of the C library, which would otherwise be written once the way is open again."""
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).fflush(None)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 CatalogDirs = Annotated[
     list[Path] | None,
-    typer.Option("--catalog", metavar="DIR", help="Folder with parts of your own; may be given several times."),
+    typer.Option(
+        "--catalog", metavar="DIR", readable=False, help="Folder with parts of your own; may be given several times."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from gpunet.catalogs import find_part, split_medium_id
 from gpunet.design_file import write_design
@@ -92,26 +91,6 @@ def _bom_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
 # --- cabling ----------------------------------------------------------------------------------------------------------
 
 
-class _Cage(NamedTuple):
-    device: str
-    group: str
-    cage: int
-
-
-class _Leg:
-    """One run of a physical piece from plug to plug, with all links it carries."""
-
-    def __init__(self, first: Link, number: int) -> None:
-        self.link = first
-        self.number = number
-        self.a_ports = [first.a_port]
-        self.b_ports = [first.b_port]
-
-    def add(self, link: Link) -> None:
-        self.a_ports.append(link.a_port)
-        self.b_ports.append(link.b_port)
-
-
 def cabling_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
     """A row for every jumper, cable and leg of a splitter; legs of one splitter share the number of their assembly.
 
@@ -119,58 +98,72 @@ def cabling_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]
     """
     places = {d.name: (d.rack, d.unit or "") for d in design.ledger.devices}
     modules = {(s.device, s.group, s.cage): s.part for s in design.ledger.seats}
-    for leg in _legs(design, catalog):
-        link = leg.link
-        a, b = _Cage(*link[3:6]), _Cage(*link[7:10])
-        a_ports, b_ports = _ports(leg.a_ports), _ports(leg.b_ports)
-        a_name, b_name = _end_name(a, a_ports), _end_name(b, b_ports)
+    plain = _Plain()
+    for links, leg in _legs(design.ledger.links, catalog):
+        link = links[0]
+        a, b = (link.a_device, link.a_group, link.a_cage), (link.b_device, link.b_group, link.b_cage)
+        if len(links) == 1:
+            a_ports, b_ports = str(link.a_port), str(link.b_port)
+        else:
+            a_ports = "+".join(str(one.a_port) for one in links)
+            b_ports = "+".join(str(one.b_port) for one in links)
+        a_end, b_end = f"{a[0]}:{a[1]}/{a[2]}/{a_ports}", f"{b[0]}:{b[1]}/{b[2]}/{b_ports}"
         yield (
             link.assembly,
-            leg.number,
+            leg,
             link.fabric,
             link.link_class,
-            len(leg.a_ports),
-            f"{link.speed_gbps:g}",
+            len(links),
+            plain[link.speed_gbps],
             link.medium,
-            f"{link.length_m:g}",
-            a.device,
-            *places[a.device],
-            *a[1:],
+            plain[link.length_m],
+            a[0],
+            *places[a[0]],
+            a[1],
+            a[2],
             a_ports,
             modules.get(a, ""),
-            f"{link.assembly} {a_name} > {b_name}",
-            b.device,
-            *places[b.device],
-            *b[1:],
+            f"{link.assembly} {a_end} > {b_end}",
+            b[0],
+            *places[b[0]],
+            b[1],
+            b[2],
             b_ports,
             modules.get(b, ""),
-            f"{link.assembly} {b_name} > {a_name}",
+            f"{link.assembly} {b_end} > {a_end}",
         )
 
 
-def _legs(design: Design, catalog: Catalog) -> Iterable[_Leg]:
-    """Legs in the order of the ledger. A plug of a cable fills a cage, so its links between the same two cages are one
-    leg; every leg of a fibre carries one link."""
-    is_cable = {m: split_medium_id(m)[0] in catalog.cables for m in {link.medium for link in design.ledger.links}}
-    found: dict[tuple[object, ...], _Leg] = {}
+class _Plain(dict[float, str]):
+    """Figures as text, each made once: few lengths and speeds stand in half a million rows."""
+
+    def __missing__(self, value: float) -> str:
+        text = self[value] = f"{value:g}"
+        return text
+
+
+def _legs(links: list[Link], catalog: Catalog) -> Iterator[tuple[list[Link], int]]:
+    """The links of every leg with the number of the leg in its piece, in the order of the ledger.
+
+    A plug of a cable fills a cage, so its links between the same two cages are one leg; every leg of a fibre carries
+    one link.
+    """
+    cables = {m for m in {link.medium for link in links} if split_medium_id(m)[0] in catalog.cables}
+    joined: dict[tuple[object, ...], list[Link]] = {}
+    for link in links:
+        if link.medium in cables:
+            joined.setdefault(_cages(link), []).append(link)
     legs_of: dict[int, int] = {}
-    for link in design.ledger.links:
-        key = (link.assembly, *link[3:6], *link[7:10]) if is_cable[link.medium] else link
-        leg = found.get(key)
-        if leg is not None:
-            leg.add(link)
-            continue
-        number = legs_of[link.assembly] = legs_of.get(link.assembly, 0) + 1
-        found[key] = _Leg(link, number)
-    return found.values()
+    for link in links:
+        together = joined[_cages(link)] if link.medium in cables else [link]
+        if together[0] is link:
+            number = legs_of[link.assembly] = legs_of.get(link.assembly, 0) + 1
+            yield together, number
 
 
-def _ports(ports: list[int]) -> str:
-    return "+".join(map(str, ports))
-
-
-def _end_name(cage: _Cage, ports: str) -> str:
-    return f"{cage.device}:{cage.group}/{cage.cage}/{ports}"
+def _cages(link: Link) -> tuple[object, ...]:
+    """The piece and the two cages that a link of a cable joins."""
+    return link.assembly, link.a_device, link.a_group, link.a_cage, link.b_device, link.b_group, link.b_cage
 
 
 # --- racks ------------------------------------------------------------------------------------------------------------

@@ -94,7 +94,8 @@ class Room:
         if together and site.network_racks_central is None:
             self.central_width += 1 + math.ceil(watts / rack_w)
         own_row = self.rows > 1 or together
-        self.network_rows = math.ceil(self.central_width / self.racks_per_row) if own_row else 0
+        columns = self._central_columns()
+        self.network_rows = math.ceil(self.central_width / columns) if own_row else 0
         before = self.rows // 2 if own_row else self.rows
         first_x = self.racks_per_row // 2 if placement is Placement.ROW_MIDDLE else self.racks_per_row
         in_row_leaves = placement in (Placement.ROW_END, Placement.ROW_MIDDLE)
@@ -108,9 +109,13 @@ class Room:
             for row, col in (divmod(i, self.racks_per_row) for i in range(self.n_racks))
         ]
         if own_row:
+            start = {
+                Placement.ROW_END: self.racks_per_row - columns,
+                Placement.ROW_MIDDLE: max(0, first_x - columns // 2),
+            }.get(placement, (self.racks_per_row - columns) // 2)
             central = tuple(
-                RackPlace(f"n{r + 1:02d}-c{c + 1:02d}", c * pitch, (before + r) * row_pitch)
-                for r, c in (divmod(i, self.racks_per_row) for i in range(self.central_width))
+                RackPlace(f"n{r + 1:02d}-c{c + 1:02d}", (start + c) * pitch, (before + r) * row_pitch)
+                for r, c in (divmod(i, columns) for i in range(self.central_width))
             )
         else:
             start = self.racks_per_row + (self.leaf_width if in_row_leaves else 0)
@@ -128,6 +133,12 @@ class Room:
         ]
         self.zones = {zone.name: zone for zone in [*self.row_zones, self.central]}
         self._corners = {name: zone.corners for name, zone in self.zones.items()}
+
+    def _central_columns(self) -> int:
+        """Columns of the central zone: a square block, no wider than a row and no narrower than 12 racks."""
+        site = self.case.site
+        square = math.ceil(math.sqrt(self.central_width * site.row_pitch_m / site.rack_pitch_m))
+        return min(self.racks_per_row, max(RACKS_PER_ROW_AT_LEAST, square))
 
     @property
     def free_units(self) -> int:

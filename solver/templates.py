@@ -470,9 +470,9 @@ class Tiers:
         """Leaf and spine."""
         scope, spec = self.scope, self.scope.spec
         ports = self.face.cages * self.face.ports
-        most = ports if spec.striping is Striping.STRICT else 10**9
+        # Counting ports, too, a spine must reach every leaf: with more leaves than ports the tiers fall apart.
         for family in self.leaf.families():
-            for spread in self.leaf.spreads(family, most):
+            for spread in self.leaf.spreads(family, ports):
                 if spread.n_leaves < max(2, spec.min_leaves):
                     continue
                 if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks)):

@@ -225,7 +225,8 @@ def oob_scopes(compiled: Compiled, span: Span) -> list[Scope]:
     for ports in widths:
         others = [s for s in switches if ports not in access_ports(s)]
         leaves = [s for s in switches if ports in access_ports(s)]
-        for rows in _sizes(fixed + span.rows[0], fixed + span.rows[1], ports):
+        row_sizes = _sizes(fixed + span.rows[0], fixed + span.rows[1], ports)
+        for rows in sorted({*row_sizes, max(row_sizes[0], spec.min_leaves)}):
             lowest = 0 if span.central[0] == 0 else 1
             central_sizes = _sizes(span.central[0], span.central[1], ports) if compiled.machines.room.rows > 1 else [0]
             for central in sorted({max(lowest, c) for c in [0, *central_sizes]}):

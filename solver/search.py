@@ -12,6 +12,7 @@ from gpunet.models.design import Status
 from gpunet.solver.candidates import (
     Compiled,
     Held,
+    Span,
     access_ports,
     best_of,
     instance,
@@ -119,11 +120,11 @@ def search(
         if empty:
             return Found(INFEASIBLE, None, empty)
         least = {g: min(t.facts.least[objective] for t in ts) for g, ts in best.items() if ts}
-        held, oob_floor = _with_oob(compiled, _by_fabric(compiled, best), objective, None)
-        if FabricName.OOB in held:
-            if not held[FabricName.OOB]:
+        if FabricName.OOB in compiled.scopes:
+            oob_floor = _oob_floor(compiled, objective)
+            if oob_floor is None:
                 return Found(INFEASIBLE, None, (FabricName.OOB,))
-            least[FabricName.OOB, False] = oob_floor or 0
+            least[FabricName.OOB, False] = oob_floor
         floors[objective] = Floors(least, compiled.storage_optional)
     for group, scopes in groups(compiled).items():
         for t in _of_one_vendor(compiled, scopes, first):
@@ -131,18 +132,20 @@ def search(
     if any(floors[o].total() > ceiling for o, ceiling in ceilings.items()):
         return Found(INFEASIBLE, None)
     say("solving")
-    held, _ = _with_oob(compiled, _by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None)
+    held = _with_oob(compiled, _by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None)
     data = instance(compiled, held)
     outcome = solve(data, engine, clock.left())
     for factor in WIDER:
         if outcome.status is not Status.INFEASIBLE:
             break
         say("looking beyond each fabric's best")
-        cutoffs = {g: _cutoff(g, first, floors, ceilings, factor * floors[first].least[g]) for g in floors[first].least}
-        data = instance(compiled, _held_within(compiled, cutoffs, first, kept)[0])
+        # A fabric of owned parts alone may weigh nothing, and a share of nothing is nothing.
+        most = {g: factor * w if w else math.inf for g, w in floors[first].least.items()}
+        cutoffs = {g: _cutoff(g, first, floors, ceilings, most[g]) for g in most}
+        data = instance(compiled, _held_within(compiled, cutoffs, first, kept))
         outcome = solve(data, engine, clock.left())
     if outcome.value is None or outcome.status is not Status.OPTIMAL:
-        return Found(outcome, data)
+        return Found(_unproven(outcome, _floor(compiled, floors[first])), data)
     return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, kept, say)
 
 
@@ -196,9 +199,7 @@ def _by_fabric(compiled: Compiled, found: dict[Group, list[Template]]) -> Held:
     return held
 
 
-def _held_within(
-    compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Objective, kept: dict[Group, Kept]
-) -> tuple[Held, int | None]:
+def _held_within(compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Objective, kept: dict[Group, Kept]) -> Held:
     """Every template within its group's cutoff; those kept are all there are up to their limit."""
     found: dict[Group, list[Template]] = {}
     for group, scopes in groups(compiled).items():
@@ -224,18 +225,28 @@ def _step(compiled: Compiled, objective: Objective) -> int:
     return 3 * max((measure.switch_weight(s).of(objective) for s in oob), default=0)
 
 
-def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff | None) -> tuple[Held, int | None]:
+def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff | None) -> Held:
     """Add out-of-band templates for every number of switches that the held ones can bring.
 
-    Without a cutoff: the best of every size. Returns the least weight over all sizes beside.
+    Without a cutoff: the best of every size.
     """
     if FabricName.OOB not in compiled.scopes:
-        return dict(held), None
+        return dict(held)
     found: list[Template] = []
     for scope in oob_scopes(compiled, span_of(compiled, held)):
         found += best_of([scope], first) if cutoff is None else within(scope, cutoff, first)
-    floor = min((t.facts.least[first] for t in found), default=0)
-    return {**held, FabricName.OOB: found}, floor
+    return {**held, FabricName.OOB: found}
+
+
+def _oob_floor(compiled: Compiled, objective: Objective) -> int | None:
+    """The least that the out-of-band fabric weighs in any design, or none where it cannot be built.
+
+    Asked with no switch to manage, for every switch only adds to it; the switches of the best templates are no
+    measure, for a dearer template may bring fewer.
+    """
+    none = Span((0, 0), (0, 0))
+    found = [t for scope in oob_scopes(compiled, none) for t in best_of([scope], objective)]
+    return min((t.facts.least[objective] for t in found), default=None)
 
 
 def _cutoff(
@@ -278,7 +289,7 @@ def _certify(
             g: _cutoff(g, first, floors, ceilings, least + slack * share)
             for g, least in ((g, worth - slack - floors[first].others(g)) for g in floors[first].least)
         }
-        held, _ = _held_within(compiled, cutoffs, first, kept)
+        held = _held_within(compiled, cutoffs, first, kept)
         known = {(f, t.rank()) for f, ts in found.data.templates.items() for t in ts}
         if all((f, t.rank()) in known for f, ts in held.items() for t in ts):
             continue
@@ -286,12 +297,26 @@ def _certify(
         outcome = solve(data, engine, clock.left())
         if outcome.value is None and outcome.status is Status.INFEASIBLE and share < 1:
             continue
-        if outcome.value is None:
-            # The time limit struck before anything was found: the design in hand still stands, unproven.
-            stands = found.outcome
-            return Found(Outcome(Status.FEASIBLE, stands.choice, stands.value, outcome.bound), found.data)
-        if share == 1 or outcome.value <= (found.outcome.value or 0):
+        better = outcome.value is not None and outcome.value <= found.outcome.value
+        if better or (share == 1 and outcome.status is Status.OPTIMAL):
             found = Found(outcome, data)
         if outcome.status is not Status.OPTIMAL:
-            return found
+            # The time limit struck: the better design in hand stands. Only the last step's bound speaks for all.
+            floor = _floor(compiled, floors[first])
+            bound = floor if share < 1 or outcome.bound is None else max(floor, outcome.bound)
+            return Found(_unproven(found.outcome, bound), found.data)
     return found
+
+
+def _floor(compiled: Compiled, floors: Floors) -> float:
+    """The least that any design weighs, adapters included, whatever has been held so far."""
+    return floors.total() + compiled.fixed.of(compiled.case.objectives[0])
+
+
+def _unproven(outcome: Outcome, bound: float) -> Outcome:
+    """An outcome that the time limit cut short. An engine's bound holds for what it was given; ``bound`` for all."""
+    if outcome.status is Status.INFEASIBLE:
+        return outcome
+    if outcome.value is None:
+        return dataclasses.replace(outcome, bound=bound)
+    return dataclasses.replace(outcome, status=Status.FEASIBLE, bound=bound)

@@ -50,28 +50,38 @@ class Tier(Strict):
     """One tier of one fabric, one switch model."""
 
     tier: str
+    """``leaf``, ``spine`` or ``core``."""
     switch: str
+    """Switch model, a catalogue id."""
     count: int
+    """Switches."""
     down_ports: int
     """Logical ports facing down on each switch."""
     up_ports: int
     """Logical ports facing up on each switch."""
     down_gbps: float = 0
+    """Bandwidth of one switch downwards, Gb/s."""
     up_gbps: float = 0
+    """Bandwidth of one switch upwards, Gb/s."""
 
 
 class InterconnectLine(Strict):
     """Links of one class built one way."""
 
     link_class: str
+    """``endpoint-leaf``, ``leaf-spine`` or ``spine-core``."""
     length_m: float
     """Stock length, m."""
     speed_gbps: float
+    """Speed of one link, Gb/s."""
     count: int
     """Links."""
     a_part: str | None
+    """Module at the leaf of an endpoint link, at the lower switch of any other; none for a cable."""
     medium: str
+    """Fibre or cable with its stock length, such as ``nv-mfp7e10-n030``."""
     b_part: str | None
+    """Module at the far end; none for a cable."""
     reason: str = ""
     """Why it fits: reach, rate, watts."""
 
@@ -80,16 +90,21 @@ class FabricDesign(Strict):
     """One fabric of the design."""
 
     protocol: str
+    """``infiniband`` or ``ethernet``."""
     topology: str
+    """``rail-optimized`` or ``leaf-spine``."""
     oversubscription: float
     """Largest downlink : uplink bandwidth of any tier as built and filled."""
     striping: str = "strict"
+    """``strict``, or ``ports`` where nothing proves the fabric non-blocking."""
     shared_with: str = ""
     """The fabric whose switches carry this one (converged storage)."""
     tiers: tuple[Tier, ...]
+    """Switches, from the leaves up."""
     links: dict[str, int]
     """Links by class."""
     interconnects: tuple[InterconnectLine, ...]
+    """What every link is built with."""
     hops: int
     """Switches on the longest path."""
     latency_ns: float | None
@@ -102,55 +117,80 @@ class BomLine(Strict):
     """One line of the bill."""
 
     part: str
+    """Catalogue id; for a cable or fibre with its stock length."""
     kind: str
+    """``switch``, ``nic``, ``module``, ``cable`` or ``fibre``."""
     quantity: int
+    """Pieces in the design."""
     owned: int = 0
     """How many of them are already in the house."""
     unit_price_usd: float
+    """Price of one piece after basis, override and discount, USD."""
     extended_usd: float
+    """Price of the pieces that must be bought, USD."""
     price_source: str
+    """Source keys of the catalogue, or ``case file``."""
     price_date: str
+    """When the price was seen, ISO 8601."""
     price_how: str
+    """``read``, ``recalled``, ``estimated``, or ``quoted`` by the case."""
     note: str = ""
+    """Discounts, seller, basis of an estimate."""
 
 
 class Check(Strict):
     """One verification."""
 
     name: str
+    """Short name."""
     passed: bool
+    """Whether it holds."""
     detail: str
+    """What was counted, or what is wrong."""
 
 
 class Verification(Strict):
     """All verifications."""
 
     passed: bool
+    """Whether every check holds."""
     checks: tuple[Check, ...]
+    """One per rule."""
 
 
 class Result(Strict):
     """The JSON result of ``gpunet optimize``."""
 
     case: str
+    """Name of the case."""
     status: Status
+    """How the solve ended."""
     gap: float | None
     """Relative gap between the design and the best bound; 0 when proven; none without a design."""
     objective: ObjectiveValue | None
+    """What was minimised; none without a design."""
     bound: float | None = None
     """Proven bound on the objective, in its unit."""
     totals: Totals | None
+    """Sums over everything that is built; none without a design."""
     fabrics: dict[str, FabricDesign] = Field(default_factory=dict)
+    """Each fabric by name."""
     bom: tuple[BomLine, ...] = ()
+    """What to buy."""
     verify: Verification | None = None
+    """What was checked; none without a design."""
     reasons: tuple[str, ...] = ()
     """Why there is no design, in the user's terms."""
     warnings: tuple[str, ...] = ()
     """What the user should know: parts the vendor supports only with a limitation, estimates, defaults."""
     catalog_version: str
+    """Hash of the catalogue that was used."""
     gpunet_version: str
+    """Version of gpunet."""
     engine: str
+    """``highs``, ``scip`` or ``cp-sat``."""
     seconds: float = 0.0
+    """Time from reading the parts to the verified design, s."""
 
 
 @dataclass

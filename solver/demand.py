@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from gpunet.models.case import Case, FabricName
 from gpunet.models.evidence import Fact, How, watts_to_milliwatts
@@ -103,12 +104,12 @@ class Endpoints:
         """Links of a full host: the rails, where the kind has rails."""
         return self.cages_per_host * self.ports_per_cage
 
-    @property
+    @cached_property
     def future_cages(self) -> int:
         """Cages to be served once every growth place is filled."""
         return sum(h.cages for h in self.hosts)
 
-    @property
+    @cached_property
     def present_links(self) -> int:
         """Links to build now."""
         return sum(h.cages for h in self.hosts if h.device is not None) * self.ports_per_cage

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections import Counter
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -120,6 +121,10 @@ class ManagementMeasure(Measure):
     def needed_m(self) -> dict[str, float]:
         """The same: there is one length per class, m."""
         return self.shortest_m
+
+    def nearest_m(self, kind: Endpoints) -> Counter[float]:
+        """The same for every BMC and PDU, m."""
+        return Counter({self.runs.endpoint_m: kind.present_links})
 
     def _position(self, kind: Endpoints, plan: Attach, q: int) -> Position:
         """The row of the leaf's first port: management leaves stand in the rows even when others stand on racks."""

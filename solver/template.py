@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -224,6 +225,8 @@ class Measure:
         self._kinds: dict[tuple[object, ...], int] = {}
         self._weights: dict[str, Weight] = {}
         self._starts: dict[int, list[int]] = {}
+        self._nearest: dict[int, Counter[float]] = {}
+        self._spread_m: dict[int, Counter[float]] = {}
 
     @cached_property
     def shortest_m(self) -> dict[str, float]:
@@ -261,6 +264,22 @@ class Measure:
             LEAF_SPINE: room.zone_to_zone_m(room.leaf_zone(0), central),
             SPINE_CORE: between,
         }
+
+    def nearest_m(self, kind: Endpoints) -> Counter[float]:
+        """Links of a kind by the shortest run each can have, m: no leaf is nearer than the zone of its own row."""
+        found = self._nearest.get(id(kind))
+        if found is None:
+            room, found = self.room, Counter()
+            for host in kind.hosts:
+                if host.device is None:
+                    continue
+                if self.on_racks or host.rack == CENTRAL:
+                    length = self.shortest_m[ENDPOINT_LEAF]
+                else:
+                    length = room.rack_to_zone_m(host.rack, room.leaf_zone(host.rack))
+                found[length] += host.cages * kind.ports_per_cage
+            self._nearest[id(kind)] = found
+        return found
 
     def positions(self, t: Template) -> list[Position]:
         """Where each leaf group stands: with its first host."""
@@ -328,7 +347,18 @@ class Measure:
 
     def leaf_lengths(self, t: Template) -> list[float]:
         """Routed length of every leaf to its spines, m."""
-        return [self.leaf_to_central_m(p) for p in self.positions(t) for _ in range(t.leaves_per_group)]
+        positions = self.positions(t)
+        key = (id(positions), t.leaves_per_group)
+        if key not in self._lengths:
+            self._lengths[key] = [self.leaf_to_central_m(p) for p in positions for _ in range(t.leaves_per_group)]
+        return self._lengths[key]
+
+    def leaf_spread_m(self, t: Template) -> Counter[float]:
+        """Leaves by their routed length to the spines, m."""
+        lengths = self.leaf_lengths(t)
+        if id(lengths) not in self._spread_m:
+            self._spread_m[id(lengths)] = Counter(lengths)
+        return self._spread_m[id(lengths)]
 
     def spine_blocks(self, t: Template, pod: int) -> Iterator[Block]:
         """Blocks between the leaves and the spines of one pod."""
@@ -430,9 +460,12 @@ class Measure:
         key = (t.stripe(t.spine), id(t.kinds[0]), t.plans[0][:3], t.leaves_per_group, t.n_leaves, t.leaves_per_pod)
         if key not in self._striped:
             total: dict[tuple[float, Shape], int] = {}
-            for pod in range(t.n_pods):
-                for k, n in self._tally(self.spine_blocks(t, pod)).items():
-                    total[k] = total.get(k, 0) + n
+            stripe, lengths = t.stripe(t.spine), self.leaf_lengths(t)
+            # Pods whose leaves stand alike are counted once.
+            pods = Counter(tuple(lengths[p * t.leaves_per_pod : (p + 1) * t.leaves_per_pod]) for p in range(t.n_pods))
+            for pod, alike in pods.items():
+                for k, n in self._tally(stripe_blocks(stripe, list(pod))).items():
+                    total[k] = total.get(k, 0) + n * alike
             self._striped[key] = total
         return self._striped[key]
 

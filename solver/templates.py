@@ -57,6 +57,8 @@ class Scope:
     management: bool = False
     leaf_models: frozenset[str] | None = None
     """Models that may be leaves; any when none."""
+    core_faces: dict[tuple[float, int], list[tuple[float, Switch, Face]]] = field(default_factory=dict)
+    """Core faces by speed and objective, thriftiest first; found when first asked for."""
     core_gbps: Bound | None = None
     """What one Gb/s from spine to core weighs at least; found when first asked for."""
     refused: dict[str, int] = field(default_factory=dict)
@@ -83,12 +85,16 @@ def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) 
 
 
 def _endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound | None:
+    """Least weight of all endpoint links, each at the shortest run it can have; none when one cannot be built."""
+    measure = scope.measure
     total: Bound = (0, 0, 0)
     for kind, face in zip(scope.kinds, downs, strict=True):
-        link = _least(scope.measure, scope.measure.endpoint_pair(face, leaf, kind), ENDPOINT_LEAF)
-        if link is None:
-            return None
-        total = plus(total, link, kind.present_links)
+        pair = measure.endpoint_pair(face, leaf, kind)
+        for length_m, links in measure.nearest_m(kind).items():
+            link = measure.book.least_per_link(pair, length_m)
+            if link is None:
+                return None
+            total = plus(total, link, links)
     return total
 
 
@@ -283,7 +289,7 @@ def _down_uses(scope: Scope, downs: Sequence[Face], spread: Spread) -> list[Use]
     return [(face, leaf_cages(kind, plan)) for kind, plan, face in zip(scope.kinds, spread.plans, downs, strict=True)]
 
 
-def _template(
+def _bare(
     scope: Scope,
     leaf: Switch,
     downs: Sequence[Face],
@@ -291,9 +297,9 @@ def _template(
     spine: Upper | None = None,
     core: Upper | None = None,
     leaves_per_pod: int = 0,
-) -> Template | None:
-    """A template with its facts, or none when the room, the latency or a limit of the fabric refuses it."""
-    t = Template(
+) -> Template:
+    """A template before anything about it is computed."""
+    return Template(
         fabric=scope.fabric,
         protocol=scope.protocol,
         topology=spread.topology,
@@ -311,9 +317,47 @@ def _template(
         central_leaves=spread.central_leaves,
         management=scope.management,
     )
+
+
+def _refined(scope: Scope, t: Template, base: Bound) -> Bound:
+    """A lower bound with the exact switches and every uplink at its own length: cheap, and close to the truth."""
+    measure = scope.measure
+    bound = plus(base, measure.bound_weight(t.leaf), t.n_leaves)
+    if t.spine is not None:
+        bound = plus(bound, measure.bound_weight(t.spine.switch), t.n_spines)
+        pair = measure.pair((t.spine.lower_face, t.leaf), (t.spine.face, t.spine.switch))
+        for length_m, leaves in measure.leaf_spread_m(t).items():
+            link = measure.book.least_per_link(pair, length_m)
+            if link is None:
+                return (math.inf, math.inf, math.inf)
+            bound = plus(bound, link, leaves * t.spine.links_per_lower)
+    if t.core is not None and t.spine is not None:
+        bound = plus(bound, measure.bound_weight(t.core.switch), t.n_cores)
+        pair = measure.pair((t.core.lower_face, t.spine.switch), (t.core.face, t.core.switch))
+        link = _least(measure, pair, SPINE_CORE)
+        if link is not None:
+            bound = plus(bound, link, t.n_spines * t.core.links_per_lower)
+    return bound
+
+
+def _template(
+    scope: Scope,
+    cutoff: Cutoff,
+    base: Bound,
+    leaf: Switch,
+    downs: Sequence[Face],
+    spread: Spread,
+    spine: Upper | None = None,
+    core: Upper | None = None,
+    leaves_per_pod: int = 0,
+) -> Template | None:
+    """A template with its facts, or none when the cutoff, the room or a limit of the fabric refuses it."""
+    t = _bare(scope, leaf, downs, spread, spine, core, leaves_per_pod)
     spec = scope.spec
     if spec.max_hops is not None and 2 * t.tiers - 1 > spec.max_hops:
         scope.refuse("max_hops")
+        return None
+    if not cutoff.passes(_refined(scope, t, base)):
         return None
     scope.measure.fill(t)
     room = scope.measure.room
@@ -347,7 +391,7 @@ def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face],
         plan = Attach(0, 0, cages, downs[0].ports)
     spread = _spread(scope, downs, topology, 1, 1, plan)
     if fits(leaf, _down_uses(scope, downs, spread)):
-        found = _template(scope, leaf, downs, spread)
+        found = _template(scope, cutoff, base, leaf, downs, spread)
         if found is not None:
             yield found
 
@@ -478,9 +522,12 @@ class Tiers:
                 if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks)):
                     # More leaves of this family only weigh more.
                     break
+                link = self._link_at(spread)
+                if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks, link)):
+                    continue
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
-                for upper in self._uppers(spread.n_leaves, need, spread, ports):
-                    found = _template(scope, self.leaf.switch, self.leaf.downs, spread, upper)
+                for upper in self._uppers(spread.n_leaves, need, spread, ports, link):
+                    found = _template(scope, self.cutoff, self.base, self.leaf.switch, self.leaf.downs, spread, upper)
                     if found is not None:
                         yield found
 
@@ -489,22 +536,40 @@ class Tiers:
         self._leaf_weight = measure.bound_weight(self.leaf.switch)
         self._spine_weight = measure.bound_weight(self.spine)
         self._spine_ports = self.face.cages * self.face.ports
+        self._links: dict[int, Bound] = {}
 
-    def _bound(self, leaves: int, spines: int, uplinks: int) -> Bound:
+    def _link_at(self, spread: Spread) -> tuple[float, ...]:
+        """Least weight of an uplink on average, every leaf at its own distance from the spines."""
+        measure, leaf = self.scope.measure, self.leaf
+        bare = _bare(self.scope, leaf.switch, leaf.downs, spread)
+        lengths = measure.leaf_spread_m(bare)
+        key = id(lengths)
+        if key not in self._links:
+            pair = measure.pair((self.up, leaf.switch), (self.face, self.spine))
+            total: Bound = (0.0, 0.0, 0.0)
+            for length_m, leaves in lengths.items():
+                link = measure.book.least_per_link(pair, length_m)
+                total = plus(total, link or (math.inf,) * len(OBJECTIVES), leaves / spread.n_leaves)
+            self._links[key] = total
+        return self._links[key]
+
+    def _bound(self, leaves: int, spines: int, uplinks: int, link: Sequence[float] | None = None) -> Bound:
         """Least weight of so many leaves, spines (as the uplinks need at least) and uplinks."""
         n = max(spines, -(-uplinks // self._spine_ports))
-        base, leaf, spine, link = self.base, self._leaf_weight, self._spine_weight, self.link
+        base, leaf, spine, link = self.base, self._leaf_weight, self._spine_weight, link or self.link
         return (
             base[0] + leaves * leaf[0] + n * spine[0] + uplinks * link[0],
             base[1] + leaves * leaf[1] + n * spine[1] + uplinks * link[1],
             base[2] + leaves * leaf[2] + n * spine[2] + uplinks * link[2],
         )
 
-    def _deep_bound(self, leaves: int, spines: int, uplinks: int) -> Bound:
+    def _deep_bound(self, leaves: int, spines: int, uplinks: int, link: Sequence[float] | None = None) -> Bound:
         """Least weight of three tiers with so many leaves, spines and uplinks."""
-        return plus(self._bound(leaves, max(spines, self.deep_spines), uplinks), self.cores, 1)
+        return plus(self._bound(leaves, max(spines, self.deep_spines), uplinks, link), self.cores, 1)
 
-    def _uppers(self, n_lower: int, need: int, spread: Spread, ports: int, pods: int = 1) -> Iterator[Upper]:
+    def _uppers(
+        self, n_lower: int, need: int, spread: Spread, ports: int, link: Sequence[float], pods: int = 1
+    ) -> Iterator[Upper]:
         """Spine counts and multiplicities that give each of ``n_lower`` leaves ``need`` uplinks."""
         spec = self.scope.spec
         down = _down_uses(self.scope, self.leaf.downs, spread)
@@ -522,14 +587,14 @@ class Tiers:
         bound = self._bound if pods == 1 else self._deep_bound
         for count in spine_counts(need, most, spec.min_spines):
             b = math.ceil(need / count)
-            if not self.cutoff.passes(bound(spread.n_leaves, count * pods, self.uplinks)):
+            if not self.cutoff.passes(bound(spread.n_leaves, count * pods, self.uplinks, link)):
                 return
             for multiplicity in {b, math.ceil(b / whole) * whole}:
                 stripe = Stripe(count, multiplicity, self.up.ports, self.face.ports)
                 if multiplicity > most or multiplicity in seen:
                     continue
                 uplinks = spread.n_leaves * count * multiplicity
-                if not self.cutoff.passes(bound(spread.n_leaves, count * pods, uplinks)):
+                if not self.cutoff.passes(bound(spread.n_leaves, count * pods, uplinks, link)):
                     continue
                 if not fits(self.leaf.switch, [*down, (self.up, lower_cages(stripe))]):
                     continue
@@ -552,6 +617,9 @@ class Tiers:
                     continue
                 if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.deep_spines, self.uplinks)):
                     break
+                link = self._link_at(spread)
+                if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.deep_spines, self.uplinks, link)):
+                    continue
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
                 groups = spread.n_leaves // spread.leaves_per_group
                 for groups_per_pod in range(min(groups - 1, ports // spread.leaves_per_group), 0, -1):
@@ -559,8 +627,8 @@ class Tiers:
                     pods = math.ceil(groups / groups_per_pod)
                     if math.ceil(groups / pods) != groups_per_pod:
                         continue
-                    for upper in self._uppers(leaves, need, spread, ports, pods):
-                        yield from self._cores(spread, leaves, pods, upper, sigma, usable, rank)
+                    for upper in self._uppers(leaves, need, spread, ports, link, pods):
+                        yield from self._cores(spread, leaves, pods, upper, sigma, usable, rank, link)
 
     def _cores(
         self,
@@ -571,6 +639,7 @@ class Tiers:
         sigma: Fraction,
         usable: dict[str, list[Face]],
         rank: int,
+        link: Sequence[float],
     ) -> Iterator[Template]:
         scope, spec, measure = self.scope, self.scope.spec, self.scope.measure
         strict = spec.striping is Striping.STRICT
@@ -584,8 +653,9 @@ class Tiers:
             down_cages = math.ceil(down / upper.face.ports)
         gbps = down * Fraction(upper.face.speed_gbps) / sigma
         n_spines = upper.count * pods
-        bound = self._bound(spread.n_leaves, n_spines, spread.n_leaves * upper.links_per_lower)
-        if not self.cutoff.passes(bound):
+        bound = self._bound(spread.n_leaves, n_spines, spread.n_leaves * upper.links_per_lower, link)
+        per_gbps = _least_per_core_gbps(scope, usable)
+        if not self.cutoff.passes(plus(bound, per_gbps, float(gbps * n_spines))):
             return
         for spine_up in usable[self.spine.id]:
             if spine_up.speed_gbps < upper.face.speed_gbps:
@@ -593,29 +663,44 @@ class Tiers:
             need = math.ceil(gbps / Fraction(spine_up.speed_gbps))
             if not fits(self.spine, [(upper.face, down_cages), (spine_up, math.ceil(need / spine_up.ports))]):
                 continue
-            for core in sorted(scope.switches, key=lambda s: measure.bound_weight(s)[rank] / _most_ports(s)):
-                core_weight = measure.bound_weight(core)
-                for face in usable[core.id]:
-                    if face.speed_gbps != spine_up.speed_gbps:
+            for per_port, core, face in _core_faces(scope, usable, spine_up.speed_gbps, rank):
+                if bound[rank] + n_spines * need * per_port > self.cutoff.most[OBJECTIVES[rank]]:
+                    break
+                ports = face.cages * face.ports
+                fewest = upper.count * max(spec.min_cores, math.ceil(pods * need / ports))
+                with_cores = plus(bound, measure.bound_weight(core), fewest)
+                if ports < pods or not self.cutoff.passes(with_cores):
+                    continue
+                across = _least(measure, measure.pair((spine_up, self.spine), (face, core)), SPINE_CORE)
+                if across is None or not self.cutoff.passes(plus(with_cores, across, n_spines * need)):
+                    continue
+                for cores in _core_counts(scope, core, face, spine_up, pods, need, upper.count):
+                    stripe = Stripe(cores.count, cores.multiplicity, spine_up.ports, face.ports)
+                    up_cages = lower_cages(stripe) if strict else math.ceil(need / spine_up.ports)
+                    if not fits(self.spine, [(upper.face, down_cages), (spine_up, up_cages)]):
                         continue
-                    ports = face.cages * face.ports
-                    fewest = upper.count * max(spec.min_cores, math.ceil(pods * need / ports))
-                    with_cores = plus(bound, core_weight, fewest)
-                    if ports < pods or not self.cutoff.passes(with_cores):
-                        continue
-                    link = _least(measure, measure.pair((spine_up, self.spine), (face, core)), SPINE_CORE)
-                    if link is None or not self.cutoff.passes(plus(with_cores, link, n_spines * need)):
-                        continue
-                    for cores in _core_counts(scope, core, face, spine_up, pods, need, upper.count):
-                        stripe = Stripe(cores.count, cores.multiplicity, spine_up.ports, face.ports)
-                        up_cages = lower_cages(stripe) if strict else math.ceil(need / spine_up.ports)
-                        if not fits(self.spine, [(upper.face, down_cages), (spine_up, up_cages)]):
-                            continue
-                        found = _template(
-                            scope, self.leaf.switch, self.leaf.downs, spread, upper, cores, leaves_per_pod
-                        )
-                        if found is not None:
-                            yield found
+                    leaf = self.leaf
+                    found = _template(
+                        scope, self.cutoff, self.base, leaf.switch, leaf.downs, spread, upper, cores, leaves_per_pod
+                    )
+                    if found is not None:
+                        yield found
+
+
+def _core_faces(
+    scope: Scope, usable: dict[str, list[Face]], speed_gbps: float, rank: int
+) -> list[tuple[float, Switch, Face]]:
+    """Core models and faces at one speed with their weight per port, thriftiest first."""
+    key = (speed_gbps, rank)
+    if key not in scope.core_faces:
+        found = [
+            (scope.measure.bound_weight(s)[rank] / (f.cages * f.ports), s, f)
+            for s in scope.switches
+            for f in usable[s.id]
+            if f.speed_gbps == speed_gbps
+        ]
+        scope.core_faces[key] = sorted(found, key=lambda x: x[0])
+    return scope.core_faces[key]
 
 
 def spine_counts(need: int, most: int, fewest: int) -> Iterator[int]:

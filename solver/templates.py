@@ -17,7 +17,6 @@ from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topo
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.eligible import lossy_in_backend
-from gpunet.solver.links import cage_kinds
 from gpunet.solver.ports import Face, Use, faces, fits
 from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE, SPINE_CORE, Measure, Template, Upper
 from gpunet.solver.wiring import Attach, Stripe, leaf_cages, lower_cages, upper_cages
@@ -59,8 +58,8 @@ class Scope:
     """Models that may be leaves; any when none."""
     core_faces: dict[tuple[float, int], list[tuple[float, Switch, Face]]] = field(default_factory=dict)
     """Core faces by speed and objective, thriftiest first; found when first asked for."""
-    core_gbps: Bound | None = None
-    """What one Gb/s from spine to core weighs at least; found when first asked for."""
+    core_gbps: dict[str, Bound] = field(default_factory=dict)
+    """What one Gb/s to the cores weighs at least, by spine model; found when first asked for."""
     refused: dict[str, int] = field(default_factory=dict)
     """Why templates were refused, by the name of the limit, counted; read by explain."""
 
@@ -151,9 +150,8 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     tiers = [t for t in tiers if cutoff.passes(t.deep_start)]
     if not tiers:
         return
-    per_gbps = _least_per_core_gbps(scope, usable)
     for t in tiers:
-        t.cores = plus((0.0, 0.0, 0.0), per_gbps, t.core_gbps)
+        t.cores = plus((0.0, 0.0, 0.0), _least_per_core_gbps(scope, usable, t.spine), t.core_gbps)
         t.deep_start = plus(t.deep_start, t.cores, 1)
     tiers.sort(key=lambda t: t.deep_start[rank])
     for t in tiers:
@@ -438,25 +436,25 @@ def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[s
                     )
 
 
-def _least_per_core_gbps(scope: Scope, usable: dict[str, list[Face]]) -> Bound:
-    """What one Gb/s from spine to core weighs at least: the thriftiest core and the thriftiest link."""
-    if scope.core_gbps is None:
+def _least_per_core_gbps(scope: Scope, usable: dict[str, list[Face]], spine: Switch) -> Bound:
+    """What one Gb/s from a spine to the cores weighs at least: the best core and link for one of its faces."""
+    if spine.id not in scope.core_gbps:
         measure = scope.measure
-        found = [[math.inf] * len(OBJECTIVES) for _ in range(2)]
-        for switch in scope.switches:
-            weight, gbps = measure.bound_weight(switch), _gbps(switch)
-            found[0] = [min(x, w / gbps) for x, w in zip(found[0], weight, strict=True)]
-        ends: dict[tuple[object, ...], tuple[Face, Switch]] = {}
-        for switch in scope.switches:
-            for face in usable[switch.id]:
-                ends.setdefault(cage_kinds(face.group, face.modes, scope.protocol, face.hot, switch), (face, switch))
-        for a, b in itertools.product(ends.values(), repeat=2):
-            if a[0].speed_gbps == b[0].speed_gbps:
-                link = _least(measure, measure.pair(a, b), SPINE_CORE)
-                if link is not None:
-                    found[1] = [min(x, w / a[0].speed_gbps) for x, w in zip(found[1], link, strict=True)]
-        scope.core_gbps = (found[0][0] + found[1][0], found[0][1] + found[1][1], found[0][2] + found[1][2])
-    return scope.core_gbps
+        least = [math.inf] * len(OBJECTIVES)
+        for up in usable[spine.id]:
+            for core in scope.switches:
+                weight = measure.bound_weight(core)
+                for face in usable[core.id]:
+                    if face.speed_gbps != up.speed_gbps:
+                        continue
+                    link = _least(measure, measure.pair((up, spine), (face, core)), SPINE_CORE)
+                    if link is not None:
+                        gbps = face.cages * face.ports * face.speed_gbps
+                        least = [
+                            min(x, w / gbps + y / face.speed_gbps) for x, w, y in zip(least, weight, link, strict=True)
+                        ]
+        scope.core_gbps[spine.id] = (least[0], least[1], least[2])
+    return scope.core_gbps[spine.id]
 
 
 def _fewest_leaves(scope: Scope, leaf: Leaf, up: Face, uplinks: int) -> int:
@@ -654,7 +652,7 @@ class Tiers:
         gbps = down * Fraction(upper.face.speed_gbps) / sigma
         n_spines = upper.count * pods
         bound = self._bound(spread.n_leaves, n_spines, spread.n_leaves * upper.links_per_lower, link)
-        per_gbps = _least_per_core_gbps(scope, usable)
+        per_gbps = _least_per_core_gbps(scope, usable, self.spine)
         if not self.cutoff.passes(plus(bound, per_gbps, float(gbps * n_spines))):
             return
         for spine_up in usable[self.spine.id]:

@@ -7,6 +7,7 @@ own HiGHS is never called: it crashes in a process that has loaded PuLP's. CP-SA
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -72,6 +73,11 @@ class Clock:
 
     def __init__(self, limit_s: float | None) -> None:
         self._end = None if limit_s is None else time.monotonic() + limit_s
+
+    @property
+    def end_s(self) -> float:
+        """The moment of the monotonic clock at which the limit strikes; infinite when unlimited."""
+        return math.inf if self._end is None else self._end
 
     def left(self) -> float | None:
         """Seconds left, never below a hundredth; none when unlimited."""

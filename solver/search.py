@@ -101,6 +101,9 @@ def search(
     clock = Clock(limit_s)
     say = tell or (lambda _: None)
     first = compiled.case.objectives[0]
+    for scopes in compiled.scopes.values():
+        for scope in scopes:
+            scope.deadline_s = clock.end_s
     ceilings = _ceilings(compiled)
     floors: dict[Objective, Floors] = {}
     seeds: dict[Group, dict[tuple[object, ...], Template]] = {}
@@ -119,7 +122,12 @@ def search(
         empty = _empty(compiled, best)
         if empty:
             return Found(INFEASIBLE, None, empty)
-        least = {g: min(t.facts.least[objective] for t in ts) for g, ts in best.items() if ts}
+        # Of a group cut short the best is not known; it weighs no less than nothing.
+        least = {
+            g: 0 if _cut_short(compiled, g) else min(t.facts.least[objective] for t in ts)
+            for g, ts in best.items()
+            if ts
+        }
         if FabricName.OOB in compiled.scopes:
             oob_floor = _oob_floor(compiled, objective)
             if oob_floor is None:
@@ -144,9 +152,17 @@ def search(
         cutoffs = {g: _cutoff(g, first, floors, ceilings, most[g]) for g in most}
         data = instance(compiled, _held_within(compiled, cutoffs, first, kept))
         outcome = solve(data, engine, clock.left())
-    if outcome.value is None or outcome.status is not Status.OPTIMAL:
+    late = any(_cut_short(compiled, g) for g in groups(compiled))
+    if outcome.value is None or outcome.status is not Status.OPTIMAL or late:
+        if late and outcome.status is Status.INFEASIBLE:
+            outcome = Outcome(Status.NO_SOLUTION, None, None, None)
         return Found(_unproven(outcome, _floor(compiled, floors[first])), data)
     return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, kept, say)
+
+
+def _cut_short(compiled: Compiled, group: Group) -> bool:
+    """True when the time limit ended an enumeration of the group."""
+    return any(scope.cut_short for scope in groups(compiled).get(group, []))
 
 
 def _of_one_vendor(compiled: Compiled, scopes: list[Scope], first: Objective) -> list[Template]:
@@ -159,7 +175,7 @@ def _of_one_vendor(compiled: Compiled, scopes: list[Scope], first: Objective) ->
     for vendor in vendors:
         own = [
             dataclasses.replace(
-                scope, switches=[s for s in scope.switches if s.vendor == vendor], core_gbps=None, core_faces={}
+                scope, switches=[s for s in scope.switches if s.vendor == vendor], core_gbps={}, core_faces={}
             )
             for scope in scopes
         ]
@@ -292,6 +308,8 @@ def _certify(
             for g, least in ((g, worth - slack - floors[first].others(g)) for g in floors[first].least)
         }
         held = _held_within(compiled, cutoffs, first, kept)
+        if any(_cut_short(compiled, g) for g in floors[first].least):
+            return Found(_unproven(found.outcome, _floor(compiled, floors[first])), found.data)
         known = {(f, t.rank()) for f, ts in found.data.templates.items() for t in ts}
         if all((f, t.rank()) in known for f, ts in held.items() for t in ts):
             continue

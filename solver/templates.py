@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -60,8 +61,19 @@ class Scope:
     """Core faces by speed and objective, thriftiest first; found when first asked for."""
     core_gbps: dict[str, Bound] = field(default_factory=dict)
     """What one Gb/s to the cores weighs at least, by spine model; found when first asked for."""
+    deadline_s: float = math.inf
+    """Moment of the monotonic clock after which enumeration stops, once it has found a template."""
+    yielded: int = 0
+    cut_short: bool = False
+    """True when the deadline ended an enumeration: what it found is not all there is."""
     refused: dict[str, int] = field(default_factory=dict)
     """Why templates were refused, by the name of the limit, counted; read by explain."""
+
+    def out_of_time(self) -> bool:
+        """True when the deadline has passed and something has been found; remembers that it cut a search short."""
+        if self.yielded and time.monotonic() > self.deadline_s:
+            self.cut_short = True
+        return self.cut_short
 
     def refuse(self, limit: str) -> None:
         """Count one refusal."""
@@ -140,6 +152,8 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
         return
     tiers: list[Tiers] = []
     for base, leaf in leaves:
+        if scope.out_of_time():
+            return
         over = sorted(_tiers(scope, cutoff, leaf, base, usable), key=lambda t: t.start[rank])
         for t in over:
             if cutoff.passes(t.start):
@@ -155,6 +169,8 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
         t.deep_start = plus(t.deep_start, t.cores, 1)
     tiers.sort(key=lambda t: t.deep_start[rank])
     for t in tiers:
+        if scope.out_of_time():
+            return
         if cutoff.passes(t.deep_start):
             yield from t.three(usable, rank)
 
@@ -371,6 +387,7 @@ def _template(
             scope.refuse("interconnect")
             return None
         t.facts.least[objective] = least
+    scope.yielded += 1
     return t
 
 
@@ -611,6 +628,8 @@ class Tiers:
         sigma = max(k.oversubscription for k in scope.kinds)
         for family in self.leaf.families():
             for spread in self.leaf.spreads(family, 10**9):
+                if scope.out_of_time():
+                    return
                 if spread.n_leaves < max(2, spec.min_leaves):
                     continue
                 if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.deep_spines, self.uplinks)):

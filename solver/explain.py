@@ -117,33 +117,38 @@ def _joins(compiled: Compiled, scope: Scope) -> Iterator[str]:
             if kinds not in leaves.setdefault(face.speed_gbps, []):
                 leaves[face.speed_gbps].append(kinds)
     for kind in scope.kinds:
-        own = [k for k in leaves.get(kind.speed_gbps, []) for k in k]
+        own = [k for kinds in leaves.get(kind.speed_gbps, []) for k in kinds]
         if not own:
             yield f"{where}: no switch allowed has {kind.speed_gbps:g}G ports"
             return
         far = cage_kinds(kind.cage, kind.modes, scope.protocol)
         far_m = scope.measure.needed_m if kind.kind == "server" else scope.measure.shortest_m
-        what = f"{where} {kind.kind.replace('-', ' ')} to leaf"
-        yield from _covers(what, table, own, far, far_m[ENDPOINT_LEAF])
+        short = _covers(f"{where} {kind.kind.replace('-', ' ')} to leaf", table, own, far, far_m[ENDPOINT_LEAF])
+        if short is not None:
+            yield short
+            return
     fastest = max(kind.speed_gbps for kind in scope.kinds)
-    between = [k for speed, found in leaves.items() if speed >= fastest for k in found for k in k]
+    between = [k for speed, found in leaves.items() if speed >= fastest for kinds in found for k in kinds]
     if scope.spec.max_tiers > 1:
-        yield from _covers(f"{where} leaf to spine", table, between, between, scope.measure.needed_m[LEAF_SPINE])
+        short = _covers(f"{where} leaf to spine", table, between, between, scope.measure.needed_m[LEAF_SPINE])
+        if short is not None:
+            yield short
 
 
 def _covers(
     what: str, table: InterconnectTable, a: Iterable[CageKind], b: Iterable[CageKind], needed_m: float
-) -> Iterator[str]:
-    """Why no cage of ``a`` can be joined to one of ``b`` over a length; nothing where one can."""
+) -> str | None:
+    """Why no cage of ``a`` can be joined to one of ``b`` over a length; none where one can."""
     ways = [way for x, y in product(a, b) if x.mode.speed_gbps == y.mode.speed_gbps for way in table.options(x, y)]
     longest: LinkOption | None = max((w for w in ways if w.stock_m), key=lambda w: w.stock_m[-1], default=None)
     if longest is None:
-        yield f"{what}: no module, fibre or cable allowed joins such ports at any length"
-    elif longest.stock_m[-1] < needed_m:
-        yield (
-            f"{what} needs {needed_m:g} m in this room; with the parts allowed such a link covers at most "
-            f"{longest.stock_m[-1]:g} m ({longest.a_part or longest.medium_base}: {longest.reach_name})"
-        )
+        return f"{what}: no module, fibre or cable allowed joins such ports at any length"
+    if longest.stock_m[-1] >= needed_m:
+        return None
+    return (
+        f"{what} needs {needed_m:g} m in this room; with the parts allowed such a link covers at most "
+        f"{longest.stock_m[-1]:g} m ({longest.a_part or longest.medium_base}: {longest.reach_name})"
+    )
 
 
 def _refused(compiled: Compiled, fabric: FabricName) -> Iterator[str]:

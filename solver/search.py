@@ -19,6 +19,7 @@ from gpunet.solver.candidates import (
     oob_scopes,
     passes,
     span_of,
+    undominated,
     within,
 )
 from gpunet.solver.engines import Clock, Engine, Outcome, solve
@@ -228,6 +229,9 @@ def _held_within(compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Object
             found[group] = [t for t in kept[group].templates if passes(t, cutoff)]
         else:
             found[group] = [t for scope in scopes for t in within(scope, cutoff, first)]
+        if compiled.case.limits.vendors is not None or compiled.case.limits.skus is not None:
+            # These limits leave many templates in; those beaten in every count would only slow the solver down.
+            found[group] = undominated(found[group])
     return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)))
 
 

@@ -128,6 +128,8 @@ class FabricBase(Strict):
     """Fewest spines where there is a spine tier, for redundancy."""
     min_cores: PositiveInt = 1
     """Fewest cores where there is a core tier, for redundancy."""
+    mixed_leaves: bool = False
+    """Also try leaves of two kinds under the same spines, two tiers: a smaller last group, or owned switches."""
     parts: PartFilter = PartFilter()
     """Narrows the parts for this fabric alone."""
 

@@ -96,6 +96,7 @@ class Builder:
         self._assembly = 0
         self._ways = {key: self._in_order(key) for key in data.ways}
         self._wired: dict[FabricName, Wired] = {}
+        self._wings: dict[FabricName, list[Wired]] = {}
         self._managed: list[Managed] = []
         """Switches of every fabric, in building order."""
 
@@ -104,15 +105,24 @@ class Builder:
         self._machines()
         others: dict[FabricName, Template] = {f: t for f, t in self.choice.templates.items() if f is not FabricName.OOB}
         for fabric, t in others.items():
-            self._wired[fabric] = self._switches(fabric, t, [self._place(p) for p in self._stands(fabric, t)])
+            if t.wings:
+                self._mixed(fabric, t)
+            else:
+                self._wired[fabric] = self._switches(fabric, t, [self._place(p) for p in self._stands(fabric, t)])
         oob = self.choice.templates.get(FabricName.OOB)
         if oob is not None:
             self._management(oob)
         for fabric, t in self.choice.templates.items():
+            if t.wings:
+                for wing, wired in zip(t.wings, self._wings[fabric], strict=True):
+                    assert wing.spine is not None
+                    self._endpoint_links(fabric, wing, wired)
+                    self._spine_links(fabric, wing, wing.spine, wired)
+                continue
             if fabric is not FabricName.OOB:
-                self._endpoint_links(fabric, t)
+                self._endpoint_links(fabric, t, self._wired[fabric])
             if t.spine is not None:
-                self._spine_links(fabric, t, t.spine)
+                self._spine_links(fabric, t, t.spine, self._wired[fabric])
             if t.core is not None:
                 self._core_links(fabric, t, t.core)
         self._adapters()
@@ -194,7 +204,23 @@ class Builder:
         rows = {zone.name: row for row, zone in enumerate(self.room.row_zones)}
         return Place(position.zone, None, rows.get(position.zone))
 
-    def _switches(self, fabric: FabricName, t: Template, places: list[Place]) -> Wired:
+    def _mixed(self, fabric: FabricName, t: Template) -> None:
+        """Leaves of every wing, numbered through, and the spines they share."""
+        assert t.spine is not None
+        wired = []
+        leaves = groups = 0
+        for wing in t.wings:
+            places = [self._place(p) for p in self._stands(fabric, wing)]
+            wired.append(self._leaves(fabric, wing, places, leaves, groups))
+            leaves += wing.n_leaves
+            groups += wing.n_leaves // wing.leaves_per_group
+        spines = [self._tier(fabric, t.spine, "spine", 0, t.spine.count, 0)]
+        uses = [(w.spine.face, w.down_cages(w.spine, w.n_leaves)) for w in t.wings if w.spine is not None]
+        for found, cages in zip(wired, cage_numbers(t.spine.switch, uses), strict=True):
+            found.spines, found.spine_cages = spines, [cages]
+        self._wings[fabric] = wired
+
+    def _leaves(self, fabric: FabricName, t: Template, places: list[Place], first: int = 0, group: int = 0) -> Wired:
         found = Wired(leaf_cages=cage_numbers(t.leaf, t.leaf_uses()))
         for i, place in enumerate(places):
             if place.rack is not None:
@@ -205,10 +231,14 @@ class Builder:
                 rack = here.name
             else:
                 rack, unit = self.racks.in_zone(place.zone or self.room.central.name, t.leaf)
-            name = f"{fabric.value}-leaf-{i + 1:04d}"
-            self._switch(name, t.leaf, fabric, "leaf", i // t.leaves_per_group, rack, unit)
+            name = f"{fabric.value}-leaf-{first + i + 1:04d}"
+            self._switch(name, t.leaf, fabric, "leaf", group + i // t.leaves_per_group, rack, unit)
             found.leaves.append(name)
             self._managed.append(Managed(name, place.row))
+        return found
+
+    def _switches(self, fabric: FabricName, t: Template, places: list[Place]) -> Wired:
+        found = self._leaves(fabric, t, places)
         if t.spine is not None:
             uses = [(t.spine.face, t.down_cages(t.spine, t.leaves_per_pod if t.spine.multiplicity else t.n_leaves))]
             if t.core is not None:
@@ -242,8 +272,8 @@ class Builder:
 
     # --- links --------------------------------------------------------------------------------------------------
 
-    def _endpoint_links(self, fabric: FabricName, t: Template) -> None:
-        measure, wired = self.compiled.measures[fabric], self._wired[fabric]
+    def _endpoint_links(self, fabric: FabricName, t: Template, wired: Wired) -> None:
+        measure = self.compiled.measures[fabric]
         for i, kind in enumerate(t.kinds):
             pair = measure.endpoint_pair(t.downs[i], t.leaf, kind)
             group, numbers = t.downs[i].group.name, wired.leaf_cages[i]
@@ -258,8 +288,8 @@ class Builder:
             blocks = measure.attach_blocks(t, i)
             self._blocks(fabric, measure, ENDPOINT_LEAF, pair, blocks, leaf_end, host_end, kind.fabric)
 
-    def _spine_links(self, fabric: FabricName, t: Template, upper: Upper) -> None:
-        measure, wired = self.compiled.measures[fabric], self._wired[fabric]
+    def _spine_links(self, fabric: FabricName, t: Template, upper: Upper, wired: Wired) -> None:
+        measure = self.compiled.measures[fabric]
         pair = measure.pair((upper.lower_face, t.leaf), (upper.face, upper.switch))
         up, down = wired.leaf_cages[-1], wired.spine_cages[0]
         a_group, b_group = upper.lower_face.group.name, upper.face.group.name

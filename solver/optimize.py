@@ -175,31 +175,36 @@ def _down_ports(t: Template, plans: tuple[Attach, ...]) -> int:
     return ports
 
 
-def _tiers(t: Template) -> tuple[Tier, ...]:
-    def down_gbps(upper: Upper, n_lower: int, groups: int) -> tuple[int, float]:
-        ports = n_lower * upper.links_per_lower // (upper.count * groups)
-        return ports, ports * upper.face.speed_gbps
-
-    leaf_ports = _down_ports(t, t.plans)
-    leaf_gbps = sum(
+def _leaf_tier(t: Template) -> Tier:
+    gbps = sum(
         (plan.hosts_per_group * plan.rails_per_leaf if plan.rails_per_leaf else plan.cages_per_leaf * k.ports_per_cage)
         * k.speed_gbps
         for k, plan in zip(t.kinds, t.plans, strict=True)
     )
     up = t.spine.links_per_lower if t.spine else 0
-    tiers = [
-        Tier(
-            tier="leaf",
-            switch=t.leaf.id,
-            count=t.n_leaves,
-            down_ports=leaf_ports,
-            up_ports=up,
-            down_gbps=leaf_gbps,
-            up_gbps=up * (t.spine.face.speed_gbps if t.spine else 0),
-        )
-    ]
+    return Tier(
+        tier="leaf",
+        switch=t.leaf.id,
+        count=t.n_leaves,
+        down_ports=_down_ports(t, t.plans),
+        up_ports=up,
+        down_gbps=gbps,
+        up_gbps=up * (t.spine.face.speed_gbps if t.spine else 0),
+    )
+
+
+def _tiers(t: Template) -> tuple[Tier, ...]:
+    def down_gbps(upper: Upper, n_lower: int, groups: int) -> tuple[int, float]:
+        ports = n_lower * upper.links_per_lower // (upper.count * groups)
+        return ports, ports * upper.face.speed_gbps
+
+    tiers = [_leaf_tier(wing) for wing in t.wings or (t,)]
     if t.spine is not None:
-        down, gbps = down_gbps(t.spine, min(t.leaves_per_pod, t.n_leaves), 1)
+        down, gbps = 0, 0.0
+        for wing in t.wings or (t,):
+            assert wing.spine is not None
+            ports, rate = down_gbps(wing.spine, min(wing.leaves_per_pod, wing.n_leaves), 1)
+            down, gbps = down + ports, gbps + rate
         up = t.core.links_per_lower if t.core else 0
         tiers.append(
             Tier(

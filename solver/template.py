@@ -84,6 +84,8 @@ class Template:
     """Of the leaves, those in the central zone that serve only switches there; out-of-band only."""
     management: bool = False
     """True for out-of-band: its leaves also serve one port of every switch."""
+    wings: tuple[Template, ...] = ()
+    """Leaves of two kinds under the same spines: a template for each, over its own share of the hosts."""
     facts: Facts = field(default_factory=lambda: Facts(), compare=False)
 
     @property
@@ -111,7 +113,9 @@ class Template:
     @cached_property
     def switches(self) -> dict[str, int]:
         """Switches by model."""
-        found: dict[str, int] = {self.leaf.id: self.n_leaves}
+        found: dict[str, int] = {}
+        for wing in self.wings or (self,):
+            found[wing.leaf.id] = found.get(wing.leaf.id, 0) + wing.n_leaves
         for upper, count in ((self.spine, self.n_spines), (self.core, self.n_cores)):
             if upper is not None:
                 found[upper.switch.id] = found.get(upper.switch.id, 0) + count
@@ -175,6 +179,7 @@ class Template:
                 for u in (self.spine, self.core)
                 if u is not None
             ),
+            tuple(wing.rank() for wing in self.wings),
         )
 
 
@@ -420,6 +425,9 @@ class Measure:
     def fill(self, t: Template) -> None:
         """Compute the facts of a template."""
         facts = t.facts
+        if t.wings:
+            self._join(t)
+            return
         for i, kind in enumerate(t.kinds):
             counted = self._count_attach(t, i)
             self._add(facts, ENDPOINT_LEAF, self.endpoint_pair(t.downs[i], t.leaf, kind), counted, 1)
@@ -432,6 +440,30 @@ class Measure:
         facts.links = sum(key.shape.links * n for key, n in facts.blocks.items())
         self._loads(t)
         self._latency(t)
+
+    def _join(self, t: Template) -> None:
+        """Facts of a template with wings: theirs together, the shared spines counted once."""
+        assert t.spine is not None
+        facts, again = t.facts, len(t.wings) - 1
+        for wing in t.wings:
+            self.fill(wing)
+            for key, n in wing.facts.blocks.items():
+                facts.blocks[key] = facts.blocks.get(key, 0) + n
+            facts.links += wing.facts.links
+            facts.leaf_load += wing.facts.leaf_load
+            facts.central_load += wing.facts.central_load
+            facts.top_units += wing.facts.top_units
+            facts.top_mw += wing.facts.top_mw
+            facts.row_switches += wing.facts.row_switches
+            facts.switch_weight += wing.facts.switch_weight
+        facts.central_load -= again * t.n_spines * self.rack_share(t.spine.switch)
+        facts.switch_weight += self.switch_weight(t.spine.switch).times(-again * t.n_spines)
+        if t.wings[0].facts.central_switches == 0:
+            facts.row_switches = t.n_switches
+        facts.central_switches = t.n_switches - facts.row_switches
+        facts.hops = max(wing.facts.hops for wing in t.wings)
+        latencies = [wing.facts.latency_ns for wing in t.wings]
+        facts.latency_ns = None if None in latencies else max(x for x in latencies if x is not None)
 
     def _add(
         self, facts: Facts, link_class: str, pair: int, counted: dict[tuple[float, Shape], int], times: int

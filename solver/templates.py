@@ -159,6 +159,10 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
             if cutoff.passes(t.start):
                 yield from t.two()
         tiers += over
+    if scope.spec.mixed_leaves:
+        from gpunet.solver.mixed import mixed_templates
+
+        yield from mixed_templates(scope, cutoff, tiers)
     if scope.spec.max_tiers < 3:
         return
     tiers = [t for t in tiers if cutoff.passes(t.deep_start)]
@@ -257,7 +261,7 @@ def _rail_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face], k: int) -> 
             continue
         plan = Attach(k, g, math.ceil(g * k / kind.ports_per_cage), downs[0].ports)
         spread = _spread(scope, downs, Topology.RAIL_OPTIMIZED, groups * per_group, per_group, plan)
-        if fits(leaf, _down_uses(scope, downs, spread)):
+        if fits(leaf, down_uses(scope, downs, spread)):
             yield spread
 
 
@@ -271,7 +275,7 @@ def _plain_spreads(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Iterato
             continue
         plan = Attach(0, 0, per_leaf, downs[0].ports)
         spread = _spread(scope, downs, Topology.LEAF_SPINE, n, 1, plan)
-        if fits(leaf, _down_uses(scope, downs, spread)):
+        if fits(leaf, down_uses(scope, downs, spread)):
             yield spread
 
 
@@ -299,11 +303,32 @@ def _spread(
     return Spread(topology, n_leaves, per_group, tuple(plans), gbps)
 
 
-def _down_uses(scope: Scope, downs: Sequence[Face], spread: Spread) -> list[Use]:
+def down_uses(scope: Scope, downs: Sequence[Face], spread: Spread) -> list[Use]:
+    """Cages of one leaf for each kind of endpoint."""
     return [(face, leaf_cages(kind, plan)) for kind, plan, face in zip(scope.kinds, spread.plans, downs, strict=True)]
 
 
-def _bare(
+def accept(scope: Scope, t: Template) -> Template | None:
+    """Fill a template's facts; none when the room or a limit of the fabric refuses it."""
+    scope.measure.fill(t)
+    spec, room = scope.spec, scope.measure.room
+    if t.facts.top_units > room.free_units or t.facts.top_mw > room.free_mw:
+        scope.refuse("site.rack")
+        return None
+    if spec.latency_ns is not None and (t.facts.latency_ns is None or t.facts.latency_ns > spec.latency_ns):
+        scope.refuse("latency_ns")
+        return None
+    for objective in OBJECTIVES:
+        least = scope.measure.least(t, objective)
+        if least is None:
+            scope.refuse("interconnect")
+            return None
+        t.facts.least[objective] = least
+    scope.yielded += 1
+    return t
+
+
+def bare(
     scope: Scope,
     leaf: Switch,
     downs: Sequence[Face],
@@ -366,29 +391,14 @@ def _template(
     leaves_per_pod: int = 0,
 ) -> Template | None:
     """A template with its facts, or none when the cutoff, the room or a limit of the fabric refuses it."""
-    t = _bare(scope, leaf, downs, spread, spine, core, leaves_per_pod)
+    t = bare(scope, leaf, downs, spread, spine, core, leaves_per_pod)
     spec = scope.spec
     if spec.max_hops is not None and 2 * t.tiers - 1 > spec.max_hops:
         scope.refuse("max_hops")
         return None
     if not cutoff.passes(_refined(scope, t, base)):
         return None
-    scope.measure.fill(t)
-    room = scope.measure.room
-    if t.facts.top_units > room.free_units or t.facts.top_mw > room.free_mw:
-        scope.refuse("site.rack")
-        return None
-    if spec.latency_ns is not None and (t.facts.latency_ns is None or t.facts.latency_ns > spec.latency_ns):
-        scope.refuse("latency_ns")
-        return None
-    for objective in OBJECTIVES:
-        least = scope.measure.least(t, objective)
-        if least is None:
-            scope.refuse("interconnect")
-            return None
-        t.facts.least[objective] = least
-    scope.yielded += 1
-    return t
+    return accept(scope, t)
 
 
 def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face], base: Bound) -> Iterator[Template]:
@@ -405,7 +415,7 @@ def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face],
         cages = downs[0].cages if scope.management else kind.future_cages
         plan = Attach(0, 0, cages, downs[0].ports)
     spread = _spread(scope, downs, topology, 1, 1, plan)
-    if fits(leaf, _down_uses(scope, downs, spread)):
+    if fits(leaf, down_uses(scope, downs, spread)):
         found = _template(scope, cutoff, base, leaf, downs, spread)
         if found is not None:
             yield found
@@ -556,8 +566,7 @@ class Tiers:
     def _link_at(self, spread: Spread) -> tuple[float, ...]:
         """Least weight of an uplink on average, every leaf at its own distance from the spines."""
         measure, leaf = self.scope.measure, self.leaf
-        bare = _bare(self.scope, leaf.switch, leaf.downs, spread)
-        lengths = measure.leaf_spread_m(bare)
+        lengths = measure.leaf_spread_m(bare(self.scope, leaf.switch, leaf.downs, spread))
         key = id(lengths)
         if key not in self._links:
             pair = measure.pair((self.up, leaf.switch), (self.face, self.spine))
@@ -587,7 +596,7 @@ class Tiers:
     ) -> Iterator[Upper]:
         """Spine counts and multiplicities that give each of ``n_lower`` leaves ``need`` uplinks."""
         spec = self.scope.spec
-        down = _down_uses(self.scope, self.leaf.downs, spread)
+        down = down_uses(self.scope, self.leaf.downs, spread)
         if spec.striping is Striping.PORTS:
             count = max(spec.min_spines, math.ceil(n_lower * need / ports))
             upper = Upper(self.spine, self.up, self.face, count, 0, need)

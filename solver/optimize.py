@@ -30,7 +30,7 @@ from gpunet.solver.explain import why_not
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.search import Found, search
-from gpunet.solver.template import Template, Upper
+from gpunet.solver.template import ENDPOINT_LEAF, FIBRE_NS_PER_M, Template, Upper, path_switches
 from gpunet.solver.verify import verify
 from gpunet.solver.wiring import Attach
 
@@ -144,7 +144,7 @@ def _fabrics(data: Instance, choice: Choice, ledger: Ledger, first: Objective) -
             links=_link_counts(ledger, fabric.value),
             interconnects=lines.get(fabric.value, ()),
             hops=t.facts.hops,
-            latency_ns=t.facts.latency_ns,
+            latency_ns=_latency_ns(t, ledger),
             ties=_ties(data, t, first),
         )
         if t.carries_storage:
@@ -157,6 +157,21 @@ def _fabrics(data: Instance, choice: Choice, ledger: Ledger, first: Objective) -
                 }
             )
     return {name: found[name] for name in (f.value for f in FabricName) if name in found}
+
+
+def _latency_ns(t: Template, ledger: Ledger) -> float | None:
+    """Switches and fibre on the longest path as bought, ns; none where a switch publishes no latency."""
+    totals = []
+    longest: dict[str, float] = {}
+    for link in ledger.links:
+        if link.fabric == t.fabric and link.link_class != ENDPOINT_LEAF:
+            longest[link.link_class] = max(longest.get(link.link_class, 0.0), link.length_m)
+    for wing in t.wings or (t,):
+        known = [s.latency_ns for s in path_switches(wing)]
+        if any(fact is None for fact in known):
+            return None
+        totals.append(sum(fact.v for fact in known if fact is not None))
+    return max(totals) + 2 * FIBRE_NS_PER_M * sum(longest.values())
 
 
 def _ties(data: Instance, t: Template, first: Objective) -> int:

@@ -208,6 +208,16 @@ class Facts:
     """Least weight per objective of the template by itself, owned parts free."""
 
 
+def path_switches(t: Template) -> list[Switch]:
+    """Switches on the longest path: up to the highest tier and down again."""
+    passed = [t.leaf] * (1 if t.spine is None else 2)
+    if t.spine is not None:
+        passed += [t.spine.switch] * (1 if t.core is None else 2)
+    if t.core is not None:
+        passed.append(t.core.switch)
+    return passed
+
+
 class Position(NamedTuple):
     """Where the leaves of one group stand: a zone, or the server racks first..last (top-of-rack)."""
 
@@ -561,17 +571,22 @@ class Measure:
 
     def _latency(self, t: Template) -> None:
         t.facts.hops = 2 * t.tiers - 1
-        passed = [t.leaf] * (1 if t.spine is None else 2)
-        metres = 0.0
-        if t.spine is not None:
-            passed += [t.spine.switch] * (1 if t.core is None else 2)
-            metres += 2 * max(self.leaf_lengths(t))
-        if t.core is not None:
-            passed.append(t.core.switch)
-            central = self.room.central.name
-            metres += 2 * self.room.zone_to_zone_m(central, central)
+        passed = path_switches(t)
         if all(s.latency_ns is not None for s in passed):
+            metres = 2 * (self._longest_m(t, LEAF_SPINE) + self._longest_m(t, SPINE_CORE))
             t.facts.latency_ns = sum(s.latency_ns.v for s in passed if s.latency_ns) + metres * FIBRE_NS_PER_M
+
+    def _longest_m(self, t: Template, link_class: str) -> float:
+        """The longest piece of fibre or cable that any way would use in a class, m; 0 where the class is empty."""
+        return max(
+            (
+                way.interconnect.medium_length_m
+                for key in t.facts.blocks
+                if key.link_class == link_class
+                for way in self.book.ways(key.pair, key.step_m, key.shape)
+            ),
+            default=0.0,
+        )
 
     def least(self, t: Template, objective: Objective) -> int | None:
         """Least weight of a template by itself, each link class built its best way, owned parts free.

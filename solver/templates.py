@@ -19,7 +19,15 @@ from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.eligible import lossy_in_backend
 from gpunet.solver.ports import Face, Use, faces, fits
-from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE, SPINE_CORE, Measure, Template, Upper
+from gpunet.solver.template import (
+    ENDPOINT_LEAF,
+    FIBRE_NS_PER_M,
+    LEAF_SPINE,
+    SPINE_CORE,
+    Measure,
+    Template,
+    Upper,
+)
 from gpunet.solver.wiring import Attach, Stripe, leaf_cages, lower_cages, upper_cages
 
 OBJECTIVES = tuple(Objective)
@@ -438,6 +446,8 @@ def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[s
         if not cutoff.passes(start):
             continue
         for spine in scope.switches:
+            if _too_slow(scope, [leaf.switch, spine, leaf.switch], [LEAF_SPINE]):
+                continue
             spine_weight = measure.bound_weight(spine)
             for face in usable[spine.id]:
                 if face.speed_gbps != up.speed_gbps:
@@ -461,6 +471,22 @@ def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[s
                     yield Tiers(
                         scope, cutoff, leaf, up, spine, face, base, link, uplinks, deep_spines, upwards, bound, deep
                     )
+
+
+def _too_slow(scope: Scope, passed: Sequence[Switch], link_classes: Sequence[str]) -> bool:
+    """True when these switches and the shortest fibre between them already break the latency limit.
+
+    A switch without a published latency cannot be shown to keep it.
+    """
+    limit = scope.spec.latency_ns
+    if limit is None:
+        return False
+    metres = 2 * sum(scope.measure.shortest_m[link_class] for link_class in link_classes)
+    known = [s.latency_ns.v for s in passed if s.latency_ns is not None]
+    if len(known) == len(passed) and sum(known) + metres * FIBRE_NS_PER_M <= limit:
+        return False
+    scope.refuse("latency_ns")
+    return True
 
 
 def _least_per_core_gbps(scope: Scope, usable: dict[str, list[Face]], spine: Switch) -> Bound:
@@ -633,6 +659,8 @@ class Tiers:
     def three(self, usable: dict[str, list[Face]], rank: int) -> Iterator[Template]:
         """Pods of leaf and spine under planes of cores."""
         scope, spec = self.scope, self.scope.spec
+        if _too_slow(scope, [self.leaf.switch, self.spine] * 2, [LEAF_SPINE, SPINE_CORE]):
+            return
         ports = self.face.cages * self.face.ports
         sigma = max(k.oversubscription for k in scope.kinds)
         for family in self.leaf.families():
@@ -692,6 +720,8 @@ class Tiers:
             for per_port, core, face in _core_faces(scope, usable, spine_up.speed_gbps, rank):
                 if bound[rank] + n_spines * need * per_port > self.cutoff.most[OBJECTIVES[rank]]:
                     break
+                if _too_slow(scope, [*[self.leaf.switch, self.spine] * 2, core], [LEAF_SPINE, SPINE_CORE]):
+                    continue
                 ports = face.cages * face.ports
                 fewest = upper.count * max(spec.min_cores, math.ceil(pods * need / ports))
                 with_cores = plus(bound, measure.bound_weight(core), fewest)

@@ -124,6 +124,8 @@ def _takes(schema: Schema, field: Schema) -> str:
     match found.get("type"):
         case "integer" | "number":
             return ("whole number" if found["type"] == "integer" else "number") + _range(found)
+        case "boolean":
+            return "`true` or `false`"
         case "array":
             return f"list of {_takes(schema, found['items'])}"
         case "object" if "allow" in found.get("properties", {}):

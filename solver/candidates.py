@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gpunet.models.case import Case, FabricName, Objective, PartFilter, Placement, StorageMode, Topology
+from gpunet.models.case import Case, FabricBase, FabricName, Objective, PartFilter, Placement, StorageMode, Topology
 from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
@@ -132,8 +132,20 @@ def _carrying(compiled: Compiled) -> list[Scope]:
             continue
         scope.kinds = (*scope.kinds, *kinds)
         scope.carries_storage = True
+        scope.spec = _stricter(scope.spec, storage)
         found.append(scope)
     return found
+
+
+def _stricter(backend: FabricBase, storage: FabricBase) -> FabricBase:
+    """The backend's settings with the limits that storage sets on the network that carries both."""
+
+    def least(field: str) -> float | None:
+        return min((x for spec in (backend, storage) if (x := getattr(spec, field)) is not None), default=None)
+
+    at_least = {f: max(getattr(backend, f), getattr(storage, f)) for f in ("min_leaves", "min_spines", "min_cores")}
+    at_most = {f: least(f) for f in ("max_tiers", "max_hops", "latency_ns")}
+    return backend.model_copy(update=at_least | at_most)
 
 
 def _management(compiled: Compiled) -> None:

@@ -17,7 +17,10 @@ from gpunet.models.evidence import watts_to_milliwatts
 from gpunet.models.ledger import RackPlace
 
 IN_RACK_M = 2.0
-"""A run between two boxes of one rack: no tray, one length (DAC class, evidence.md 1 T1 uses 3 m to the tray)."""
+"""A run between two boxes of one rack: no tray, one length (DAC class, evidence.md 1 T1 uses 3 m to the tray).
+
+Boxes of one zone may share a rack, so no run is planned shorter, however close the racks stand.
+"""
 RACKS_PER_ROW_AT_LEAST = 12
 LEAF_W_PER_400G = 120.0
 """Watts of leaf kept per 400 Gb/s of endpoint when a zone is sized: twice what 64-port switches need."""
@@ -192,7 +195,7 @@ class Room:
 
     def _routed(self, horizontal_m: float) -> float:
         site = self.case.site
-        return round(horizontal_m + 2 * site.tray_rise_m + site.slack_m, 6)
+        return max(IN_RACK_M, round(horizontal_m + 2 * site.tray_rise_m + site.slack_m, 6))
 
     def leaf_zone(self, rack: int) -> str:
         """Zone in which the leaf of a group that starts in ``rack`` stands (not for top-of-rack)."""

@@ -416,12 +416,9 @@ def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face],
         return
     topology = scope.topologies[0] if scope.kinds[0].rail else Topology.LEAF_SPINE
     kind = scope.kinds[0]
-    if topology is Topology.RAIL_OPTIMIZED:
-        rails = kind.ports_per_host
-        plan = Attach(rails, len(kind.hosts), len(kind.hosts) * kind.cages_per_host, downs[0].ports)
-    else:
-        cages = downs[0].cages if scope.management else kind.future_cages
-        plan = Attach(0, 0, cages, downs[0].ports)
+    cages = downs[0].cages if scope.management else kind.future_cages
+    # A single leaf serves every rail: its endpoints are counted one by one, part-filled hosts as they are.
+    plan = Attach(0, 0, cages, downs[0].ports)
     spread = _spread(scope, downs, topology, 1, 1, plan)
     if fits(leaf, down_uses(scope, downs, spread)):
         found = _template(scope, cutoff, base, leaf, downs, spread)

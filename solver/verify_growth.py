@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,8 +90,19 @@ def _worst_ratio(net: Network) -> float:
     return float((down / np.maximum(up, 1e-9)).max(initial=0.0))
 
 
+class Seats(NamedTuple):
+    """Where servers that come later may be plugged in on one fabric."""
+
+    free: Ints
+    """Free ports of every cage."""
+    speed: int
+    """Index of the speed."""
+    cost_gbps: float
+    """Uplink bandwidth that one port is promised."""
+
+
 class Room:
-    """What every leaf can still take: free ports, and uplink bandwidth not yet promised."""
+    """What every leaf can still take: free ports cage by cage, and uplink bandwidth not yet promised."""
 
     def __init__(self, net: Network) -> None:
         self.net = net
@@ -99,8 +110,11 @@ class Room:
         self.head_gbps = net.up_gbps - needed_gbps(net)
         if net.tiers == 1:
             self.head_gbps = np.full(len(self.book.node_device), np.inf)
-        self.taken = np.zeros(len(self.book.node_device))
-        """Free ports that growth has already used."""
+        # Growth fills these up, fabric by fabric.
+        self.used = self.book.cage_used.copy()
+        self.speed = self.book.cage_speed.copy()
+        self._by_node = np.argsort(self.book.cage_node, kind="stable")
+        self._sorted_nodes = self.book.cage_node[self._by_node]
 
     def seat(self, fabric: str, servers: int) -> int:
         """Seat growth servers on one fabric; returns how many find room."""
@@ -112,25 +126,31 @@ class Room:
             return servers
         speed = float(book.gbps[links].max())
         each = len(links) / max(1, len(book.devices_of("server")))
-        free = np.maximum(0, self._free_ports(links, speed) - self.taken)
-        cost = speed / net.sigma(fabric)
-        ports = np.minimum(free, np.floor(self.head_gbps / cost * SLIP))
-        leaves = net.leaves
-        rails = fabric == "backend" and rail_optimized(book)
-        if rails:
-            return self._seat_rails(links, ports, servers, cost)
+        free = self._free_ports(links, speed)
+        seats = Seats(free, book.speeds.index(speed), speed / net.sigma(fabric))
+        ports = np.minimum(self._per_node(free), np.floor(self.head_gbps / seats.cost_gbps * SLIP)).astype(np.int64)
+        if fabric == "backend" and rail_optimized(book):
+            return self._seat_rails(links, ports, servers, seats)
         left = math.ceil(servers * each)
-        for leaf in leaves.tolist():
+        for leaf in net.leaves.tolist():
             used = min(left, int(ports[leaf]))
-            self._take(leaf, used, cost)
+            self._take(leaf, used, seats)
             left -= used
         return servers - math.ceil(left / each)
 
-    def _take(self, leaf: int, ports: float, cost_gbps: float) -> None:
-        self.taken[leaf] += ports
-        self.head_gbps[leaf] -= ports * cost_gbps
+    def _take(self, leaf: int, ports: int, seats: Seats) -> None:
+        """Fill cages of a leaf, those already started first."""
+        self.head_gbps[leaf] -= ports * seats.cost_gbps
+        low, high = np.searchsorted(self._sorted_nodes, [leaf, leaf + 1])
+        cages = self._by_node[low:high]
+        for cage in cages[np.argsort(-self.used[cages], kind="stable")].tolist():
+            here = min(ports, int(seats.free[cage]))
+            if here:
+                self.used[cage] += here
+                self.speed[cage] = seats.speed
+                ports -= here
 
-    def _seat_rails(self, links: Ints, ports: Ints, servers: int, cost_gbps: float) -> int:
+    def _seat_rails(self, links: Ints, ports: Ints, servers: int, seats: Seats) -> int:
         """A server of a rail-optimised fabric takes a port on every leaf of one group, so the fullest leaf decides."""
         book, net = self.book, self.net
         leaf = book.cage_node[book.a_cage[links]]
@@ -152,12 +172,12 @@ class Room:
                 continue
             more = min(min(int(ports[n]) // takes[n] for n in nodes), servers - held)
             for n in nodes:
-                self._take(n, more * takes[n], cost_gbps)
+                self._take(n, more * takes[n], seats)
             held += more
         return held
 
     def _free_ports(self, links: Ints, speed_gbps: float) -> Ints:
-        """Ports of every node that could still run at the endpoint speed."""
+        """Ports of every cage that could still run at the endpoint speed."""
         book = self.book
         speed = book.speeds.index(speed_gbps)
         used = {int(g) for g in np.unique(book.cage_group[book.a_cage[links]])}
@@ -173,21 +193,18 @@ class Room:
             np.int64,
         )
         room = takes[book.cage_group]
-        other: Bools = (book.cage_used > 0) & (book.cage_speed != speed)
-        free = np.where(other, 0, np.maximum(0, room - book.cage_used))
-        per_node = np.bincount(book.cage_node, free, minlength=len(book.node_device))
-        for node, limit in self._silicon(per_node):
-            per_node[node] = limit
-        return per_node
+        other: Bools = (self.used > 0) & (self.speed != speed)
+        return np.where(other, 0, np.maximum(0, room - self.used))
 
-    def _silicon(self, free: Ints) -> Iterator[tuple[int, float]]:
-        """Nodes whose silicon drives fewer ports than their free cages offer."""
+    def _per_node(self, free: Ints) -> Floats:
+        """Free ports of every node, no more than its silicon still drives."""
         book = self.book
+        per_node = np.bincount(book.cage_node, free, minlength=len(book.node_device))
         fabric = np.array([g.switch is not None and g.cages.fabric for g in book.groups])[book.cage_group]
-        used = np.bincount(book.cage_node[fabric], book.cage_used[fabric], minlength=len(book.node_device))
+        used = np.bincount(book.cage_node[fabric], self.used[fabric], minlength=len(book.node_device))
         for node in self.net.leaves.tolist():
             switch = book.catalog.switches.get(book.ledger.devices[int(book.node_device[node])].part)
             if switch is not None and switch.max_logical_ports is not None:
                 limit = switch.max_logical_ports.v / switch.independent_switches - used[node]
-                if limit < free[node]:
-                    yield node, max(0.0, limit)
+                per_node[node] = min(per_node[node], max(0.0, limit))
+        return per_node

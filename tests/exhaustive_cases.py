@@ -1,0 +1,171 @@
+"""Small random cases, the same for a seed on every machine; a good share of them cannot be met."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from gpunet.models.case import Case
+from gpunet.models.parts import Catalog
+
+SERVERS = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 11, 13, 16)
+FEW_SERVERS = (1, 1, 2, 2, 3, 4)
+
+
+def random_case(seed: int, catalog: Catalog, family: str) -> Case:
+    """A case of one family: ``plain`` (nothing couples), ``limits`` (ceilings and ranked objectives), ``parts``
+    (limits on parts and vendors, owned stock) or ``fabrics`` (several fabrics)."""
+    draw = Random(f"{family} {seed}")
+    coupled = family in ("parts", "fabrics")
+    servers = draw.choice(FEW_SERVERS if coupled else SERVERS)
+    case: dict[str, Any] = {
+        "name": f"{family}-{seed}",
+        "cluster": _cluster(draw, servers, family),
+        "fabrics": {"backend": _backend(draw, servers)},
+        "site": _site(draw),
+        "prices": _prices(draw, catalog),
+        "parts": _parts(draw, catalog),
+        "objective": draw.choice(["cost", "cost", "power", "tco"]),
+    }
+    if family == "limits" or (coupled and draw.random() < 0.4):
+        case["objective"] = draw.choice(["cost", "power", "tco", ["cost", "power"], ["power", "cost"], ["tco", "cost"]])
+        case["limits"] = _ceilings(draw, servers)
+    if family == "parts":
+        # A limit on parts makes every mixture a case of its own, so most of these stay within two tiers.
+        if draw.random() < 0.85:
+            case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 2, 2, 2])
+        case["limits"] = case.get("limits", {}) | _counts(draw)
+        case["owned"] = _owned(draw, catalog)
+    if family == "fabrics":
+        case["fabrics"] |= _more_fabrics(draw)
+    return Case.model_validate(case)
+
+
+def _cluster(draw: Random, servers: int, family: str) -> dict[str, Any]:
+    models = ["server-4"] if family == "fabrics" else ["server-2", "server-2", "server-twin", "server-4"]
+    found: dict[str, Any] = {"servers": servers, "server": draw.choice(models)}
+    if draw.random() < 0.35:
+        found["growth"] = draw.choice([0.1, 0.25, 0.5, 1.0])
+    if draw.random() < 0.3:
+        found["reserved_ports"] = {"backend": draw.randint(1, 5)}
+    return found
+
+
+def _fabric(draw: Random) -> dict[str, Any]:
+    """What any fabric may ask for."""
+    found: dict[str, Any] = {}
+    if draw.random() < 0.5:
+        found["oversubscription"] = draw.choice([1, 1.5, 2, 3, 4, 7])
+    if draw.random() < 0.25:
+        found["max_tiers"] = draw.choice([1, 2, 2, 3])
+    if draw.random() < 0.2:
+        found["min_leaves"] = draw.randint(1, 4)
+    if draw.random() < 0.2:
+        found["min_spines"] = draw.randint(1, 3)
+    if draw.random() < 0.15:
+        found["max_hops"] = draw.choice([1, 3, 5])
+    if draw.random() < 0.15:
+        found["latency_ns"] = draw.choice([300, 800, 1500, 2600, 4000])
+    return found
+
+
+def _backend(draw: Random, servers: int) -> dict[str, Any]:
+    found = _fabric(draw)
+    # Halving the speed doubles the ports, which is more than an exhaustive search takes for the largest clusters.
+    if draw.random() < (0.4 if servers <= 8 else 0.1):
+        found["speed_gbps"] = draw.choice([200, 400])
+    if draw.random() < 0.4:
+        found["protocols"] = draw.choice([["infiniband"], ["ethernet"], ["ethernet", "infiniband"]])
+    if draw.random() < 0.4:
+        found["topologies"] = draw.choice([["rail-optimized"], ["leaf-spine"]])
+    return found
+
+
+def _more_fabrics(draw: Random) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if draw.random() < 0.85:
+        found["storage"] = _fabric(draw) | {
+            "mode": draw.choice(["separate", "converged", "auto", "auto"]),
+            "storage_servers": draw.randint(0, 4),
+            "storage_server_nic": draw.choice(["nic-400", "nic-qsfp"]),
+            "storage_server_gbps": draw.choice([200, 400, 800]),
+            "server_gbps": draw.choice([200, 400, 800]),
+        }
+    if draw.random() < 0.35 or not found:
+        found["frontend"] = _fabric(draw)
+    return found
+
+
+def _site(draw: Random) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if draw.random() < 0.5:
+        found["switch_placement"] = draw.choice(["row-end", "row-middle", "network-row"])
+    if draw.random() < 0.4:
+        found["servers_per_rack"] = draw.choice([1, 2, 3, 4])
+    if draw.random() < 0.4:
+        found["racks_per_row"] = draw.choice([1, 2, 3, 5, 12])
+    if draw.random() < 0.1:
+        found["rows"] = draw.choice([1, 2, 3])
+    if draw.random() < 0.4:
+        found |= draw.choice(
+            [
+                {"tray_rise_m": 0, "slack_m": 0, "rack_pitch_m": 0.3, "row_pitch_m": 0.5},
+                {"tray_rise_m": 0.2, "slack_m": 0, "rack_pitch_m": 0.4},
+                {"row_pitch_m": 9},
+                {"rack_pitch_m": 4, "slack_m": 3},
+                {"tray_rise_m": 20},
+            ]
+        )
+    if draw.random() < 0.2:
+        found["fibre"] = draw.choice([["OM4"], ["OS2"], ["OM3", "OM4", "OS2"]])
+    return found
+
+
+def _prices(draw: Random, catalog: Catalog) -> dict[str, Any]:
+    found: dict[str, Any] = {"basis": draw.choice(["low", "mid", "mid", "high"])}
+    if draw.random() < 0.3:
+        found["discounts"] = {draw.choice(["northstar", "southern", "lumen", "umbra"]): draw.choice([0.07, 0.333])}
+    priced = [*catalog.switches, *catalog.modules]
+    media = ["mpo-om4-n010", "mpo-om4", "mpo-os2-n030", "dac-qsfp"]
+    chosen = draw.sample(priced + media, k=draw.choice([0, 2, 6]))
+    found["overrides_usd"] = {part: round(draw.choice([1, 1, 4, 9]) * draw.uniform(20, 1500), 2) for part in chosen}
+    return found
+
+
+def _parts(draw: Random, catalog: Catalog) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if draw.random() < 0.3:
+        every = [*catalog.switches, *catalog.modules, *catalog.cables, *catalog.fibres]
+        found["deny"] = draw.sample(every, k=draw.randint(1, 5))
+    if draw.random() < 0.12:
+        found["deny"] = [*found.get("deny", []), draw.choice(["umbra:*", "southern:*", "cable:*", "northstar:*"])]
+    if draw.random() < 0.12:
+        found["allow"] = draw.choice(
+            [["ib-tiny-4"], ["eth-tiny-8", "eth-duo-6"], ["southern:*"], ["lumen:*"], ["mpo-os2"], ["switch:*"]]
+        )
+    return found
+
+
+def _ceilings(draw: Random, servers: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if draw.random() < 0.6:
+        found["cost_usd"] = round(draw.uniform(0.6, 1.8) * (3_000 + 3_500 * servers), 2)
+    if draw.random() < 0.5:
+        found["power_kw"] = round(draw.uniform(0.6, 1.8) * (0.25 + 0.15 * servers), 4)
+    return found
+
+
+def _counts(draw: Random) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if draw.random() < 0.55:
+        found["skus"] = draw.randint(3, 8)
+    if draw.random() < 0.45:
+        found["vendors"] = draw.randint(1, 3)
+    return found
+
+
+def _owned(draw: Random, catalog: Catalog) -> list[dict[str, Any]]:
+    if draw.random() < 0.4:
+        return []
+    priced = [*catalog.switches, *catalog.modules, "mpo-om4-n010", "dac-twin-nic-n002"]
+    return [{"part": part, "quantity": draw.randint(1, 6)} for part in draw.sample(priced, k=draw.choice([1, 1, 2]))]

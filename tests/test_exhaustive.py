@@ -1,0 +1,68 @@
+"""The solver against plain enumeration on random small cases: the same optimum, or no design on both sides."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from exhaustive import least
+from exhaustive_catalog import awkward_catalog
+from exhaustive_cases import random_case
+
+from gpunet.models.case import Case, Objective
+from gpunet.models.design import Status
+from gpunet.models.parts import Catalog
+from gpunet.solver.candidates import compile_case
+from gpunet.solver.demand import NoPortsError
+from gpunet.solver.layout import SiteTooSmallError
+from gpunet.solver.optimize import optimize
+from gpunet.solver.search import search
+
+BATCH = 10
+CASES = {"plain": 220, "limits": 180, "fabrics": 140, "parts": 50}
+
+
+@cache
+def catalog() -> Catalog:
+    return awkward_catalog()
+
+
+def found_by_solver(case: Case) -> tuple[int, ...] | None:
+    """Objectives of the design in their order, cents or milliwatts; none when no design exists."""
+    totals = optimize(case, catalog()).result.totals
+    assert totals is not None
+    worth = {
+        Objective.COST: round(totals.cost_usd * 100),
+        Objective.POWER: round(totals.power_max_w * 1000),
+        Objective.TCO: round(totals.tco_usd * 100),
+    }
+    return tuple(worth[objective] for objective in case.objectives)
+
+
+def is_infeasible(case: Case) -> bool:
+    """Whether the solver finds nothing; the search for the reasons is left out."""
+    try:
+        return search(compile_case(case, catalog())).outcome.status is Status.INFEASIBLE
+    except (SiteTooSmallError, NoPortsError):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("family", "first"), [(family, first) for family, n in CASES.items() for first in range(0, n, BATCH)]
+)
+def test_the_solver_agrees_with_exhaustive_search(family: str, first: int) -> None:
+    """Every random case has the same optimum, to the cent and milliwatt, or no design on either side."""
+    for seed in range(first, first + BATCH):
+        case = random_case(seed, catalog(), family)
+        expected = least(case, catalog())
+        if expected is None:
+            assert is_infeasible(case), f"{case.name}: the solver found a design, exhaustive search none"
+        else:
+            assert found_by_solver(case) == expected, case.name
+
+
+@pytest.mark.parametrize("family", CASES)
+def test_the_random_cases_are_a_fair_mixture(family: str) -> None:
+    """Of every family some cases have a design and some have none."""
+    outcomes = {least(random_case(seed, catalog(), family), catalog()) is None for seed in range(2 * BATCH)}
+    assert outcomes == {True, False}

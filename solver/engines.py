@@ -182,22 +182,38 @@ def broken(data: Instance, choice: Choice) -> list[str]:
     return found
 
 
-def _highs(f: Formulation, clock: Clock) -> Raw:
+def _silent_highs(options: dict[str, float]) -> Any:
+    """PuLP's way to HiGHS, with a HiGHS that says nothing.
+
+    The library's own constructor registers callbacks, which prints a banner on standard output before any option can
+    be set from outside, so output is turned off inside it.
+    """
     import highspy
     import pulp
 
+    class Mute(highspy.Highs):  # type: ignore[misc]  # the library has no types
+        def enableCallbacks(self) -> None:  # noqa: N802  # its name in the library
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    class ThroughPulp(pulp.HiGHS):  # type: ignore[misc]
+        def createAndConfigureSolver(self, lp: Any) -> None:  # noqa: N802
+            lp.solverModel = Mute()
+            for name, value in options.items():
+                if lp.solverModel.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+                    raise EngineError(f"HiGHS does not take the option {name} = {value}")
+
+    return ThroughPulp()
+
+
+def _highs(f: Formulation, clock: Clock) -> Raw:
+    import highspy
+
     # A second thread count in one process would otherwise be refused.
     highspy.Highs.resetGlobalScheduler(True)
-    f.prob.solve(
-        pulp.HiGHS(
-            msg=False,
-            timeLimit=clock.left(),
-            gapRel=0.0,
-            gapAbs=0.0,
-            threads=1,
-            random_seed=SEED,
-        )
-    )
+    left = clock.left()
+    options = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.0, "threads": 1, "random_seed": SEED}
+    f.prob.solve(_silent_highs(options if left is None else {**options, "time_limit": left}))
     highs = f.prob.solverModel
     info, status, models = highs.getInfo(), highs.getModelStatus(), highspy.HighsModelStatus
     has = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible

@@ -9,13 +9,13 @@ import io
 import math
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gpunet.cli_catalog import catalog_app
+from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, case_of
 from gpunet.shell import (
     AsJson,
     CatalogDirs,
@@ -31,21 +31,11 @@ from gpunet.shell import (
 
 if TYPE_CHECKING:
     from gpunet.files import OutputError
-    from gpunet.models.case import Case
     from gpunet.models.design import Design
-    from gpunet.models.parts import Catalog
 
 CASE_FILE = "case.yaml"
 SHOW_TRACE = "GPUNET_TRACEBACK"
 """Environment variable: when set, a fault of gpunet itself shows where it happened."""
-
-
-class EngineName(StrEnum):
-    """Solvers by the names of ``gpunet.solver.engines.Engine``, which is too heavy to import for a help text."""
-
-    HIGHS = "highs"
-    SCIP = "scip"
-    CP_SAT = "cp-sat"
 
 
 app = typer.Typer(
@@ -98,9 +88,7 @@ def _options(
     """
 )
 def optimize(
-    case: Annotated[
-        Path, typer.Argument(metavar="CASE", readable=False, help="Case file, YAML; gpunet init writes one.")
-    ],
+    case: CasePath,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -110,11 +98,8 @@ def optimize(
             help="Write design.json, bom.csv, cabling.csv and racks.csv there, all or none.",
         ),
     ] = None,
-    objective: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="cost, power or tco; several by rank: cost,power. Overrides the case."),
-    ] = None,
-    engine: Annotated[EngineName, typer.Option(help="Solver.")] = EngineName.HIGHS,
+    objective: ObjectiveNames = None,
+    engine: ChosenEngine = EngineName.HIGHS,
     time_limit: Annotated[
         float | None, typer.Option(metavar="S", help="Stop after S seconds with the best design so far.")
     ] = None,
@@ -131,7 +116,7 @@ def optimize(
     _check_place(out)
     with problems_as_json(as_json):
         catalog = load_parts(catalog_dirs)
-        found = _case(case, catalog, objective)
+        found = case_of(case, catalog, objective)
 
         def work(tell: progress.Tell) -> Design:
             from gpunet.solver.optimize import optimize as solve
@@ -268,19 +253,6 @@ def main() -> None:
             f"Set {SHOW_TRACE}=1 to see where it happened, and please report it."
         )
         sys.exit(Exit.FAULT)
-
-
-def _case(path: Path, catalog: Catalog, objective: str | None) -> Case:
-    from gpunet import with_objectives
-    from gpunet.case_file import read_case
-
-    case = read_case(path, catalog)
-    if objective is None:
-        return case
-    try:
-        return with_objectives(case, objective)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--objective") from None
 
 
 def _check_seconds(seconds: float | None) -> None:

@@ -37,19 +37,26 @@ def shown(what: str, stream: TextIO | None = None) -> Iterator[Tell]:
         line.join()
 
 
-def run(what: str, work: Callable[[Tell], T], stream: TextIO | None = None) -> T:
+def run(what: str, work: Callable[[Tell], T], stream: TextIO | None = None, stop: threading.Event | None = None) -> T:
     """The result of ``work``, which is shown as it goes on and can be interrupted wherever it is.
 
     Whatever native code prints to standard output meanwhile is dropped, for only results belong there. Raises what
     ``work`` raises, and ``KeyboardInterrupt`` with the work still running: the process must then end by ``os._exit``.
-    So ``work`` must not write files.
+    So ``work`` must not write files that matter. With ``stop``, the first Ctrl-C only sets it, for work that looks at
+    it to come to an end with what it has; the second is an interrupt.
     """
     with shown(what, stream) as tell, _silent_stdout():
         worker = _Work(lambda: work(tell))
         worker.start()
         # Waiting in ticks: on some systems a wait without an end cannot be interrupted.
         while worker.is_alive():
-            worker.join(_TICK_S)
+            try:
+                worker.join(_TICK_S)
+            except KeyboardInterrupt:
+                if stop is None or stop.is_set():
+                    raise
+                stop.set()
+                tell("stopping after the step at work")
     if worker.error is not None:
         raise worker.error
     return worker.results[0]

@@ -8,7 +8,7 @@ fabrics can do can be in no better design, so it may be left out; and a ceiling 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpunet.models.case import Case, FabricBase, FabricName, Objective, PartFilter, Placement, StorageMode, Topology
@@ -17,6 +17,7 @@ from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
 from gpunet.solver.eligible import Eligible, eligible
 from gpunet.solver.instance import Instance, Key, Management
+from gpunet.solver.interconnects import Tables
 from gpunet.solver.links import LinkBook, Way, cage_kinds
 from gpunet.solver.oob import ManagementMeasure, management_runs, oob_endpoints
 from gpunet.solver.prices import ZERO, PriceList, Weight
@@ -51,14 +52,29 @@ class Compiled:
     management_keys: tuple[Key, Key] | None = None
     """Classes of the management links of switches, in the rows and in the central zone."""
 
+    def suppose(self, prices: Mapping[str, int]) -> None:
+        """Take other unit prices, cents, for some parts; what was supposed before is forgotten."""
+        for part in self.prices.suppose(prices):
+            for book in {id(m.book): m.book for m in self.measures.values()}.values():
+                book.forget(part)
+            for measure in self.measures.values():
+                measure.forget(part)
+        for scope in (scope for scopes in self.scopes.values() for scope in scopes):
+            scope.core_gbps, scope.core_faces = {}, {}
+        _adapters(self)
+
     @property
     def fabrics(self) -> list[FabricName]:
         """Fabrics with switches of their own."""
         return list(self.scopes)
 
 
-def compile_case(case: Case, catalog: Catalog) -> Compiled:
-    """Resolve a case against a catalogue. Raises SiteTooSmallError and NoPortsError."""
+def compile_case(case: Case, catalog: Catalog, tables: Tables | None = None) -> Compiled:
+    """Resolve a case against a catalogue. Raises SiteTooSmallError and NoPortsError.
+
+    Cases that are compiled with the same ``tables``, all against one catalogue, share their interconnects.
+    """
+    tables = tables or Tables()
     machines = demand.survey(case, catalog)
     prices = PriceList(case, catalog)
     compiled = Compiled(case, catalog, machines, prices, {}, {}, {}, ZERO, {}, storage_optional=False)
@@ -72,7 +88,7 @@ def compile_case(case: Case, catalog: Catalog) -> Compiled:
     on_racks = case.site.switch_placement is Placement.TOP_OF_RACK
     for name, spec in wanted.items():
         allowed = compiled.eligible[name] = eligible(case, catalog, prices, name, spec)
-        book = books.setdefault(spec.parts, LinkBook(allowed.links, prices))
+        book = books.setdefault(spec.parts, LinkBook(allowed.links, prices, tables.of(allowed.links)))
         compiled.measures[name] = (
             ManagementMeasure(machines.room, book, prices, management_runs(case, machines))
             if name is FabricName.OOB
@@ -191,15 +207,31 @@ def passes(t: Template, cutoff: Cutoff) -> bool:
     return cutoff.passes([t.facts.least[o] for o in OBJECTIVES])
 
 
-def best_of(scopes: Iterable[Scope], objective: Objective, slack: int = 0) -> list[Template]:
-    """Every template of a group within ``slack`` of its own best, found with a cutoff that falls as it goes."""
+def best_of(scopes: Iterable[Scope], objective: Objective, slack: int = 0, most: float = math.inf) -> list[Template]:
+    """Every template of a group within ``slack`` of its own best, found with a cutoff that falls as it goes.
+
+    ``most`` is what the best is known to weigh at most, plus the slack: it saves looking at what is dearer.
+    """
     cutoff = Cutoff()
+    cutoff.most[objective] = most
     found: list[Template] = []
     for scope in scopes:
         for t in enumerate_templates(scope, cutoff, objective):
             found.append(t)
             cutoff.most[objective] = min(cutoff.most[objective], t.facts.least[objective] + slack)
     return [t for t in found if passes(t, cutoff)]
+
+
+class Finder:
+    """Enumerates templates afresh each time it is asked."""
+
+    def near(self, scopes: list[Scope], objective: Objective, slack: int) -> list[Template]:
+        """Every template of a group within ``slack`` of its own best."""
+        return best_of(scopes, objective, slack)
+
+    def within(self, scopes: list[Scope], cutoff: Cutoff, first: Objective) -> list[Template]:
+        """Every template of a group within the cutoff."""
+        return [t for scope in scopes for t in within(scope, cutoff, first)]
 
 
 @dataclass(frozen=True)

@@ -311,3 +311,17 @@ def _merged(found: Iterable[Refusal]) -> tuple[Refusal, ...]:
     for refusal in found:
         parts.setdefault((refusal.rule, refusal.message), {}).update(dict.fromkeys(refusal.parts))
     return tuple(Refusal(rule, tuple(ids), message) for (rule, message), ids in parts.items())
+
+
+class Tables:
+    """Interconnect tables by what parts they are made of, so that many solves of like cases share them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], InterconnectTable] = {}
+
+    def of(self, parts: LinkParts) -> InterconnectTable:
+        """The table for these parts. Parts of one id must be one part: a set of tables serves one catalogue."""
+        key = (frozenset(parts.modules), frozenset(parts.cables), frozenset(parts.fibres), parts.grades)
+        if key not in self._known:
+            self._known[key] = InterconnectTable(parts)
+        return self._known[key]

@@ -10,7 +10,7 @@ import bisect
 import math
 from typing import NamedTuple
 
-from gpunet.catalogs import medium_id
+from gpunet.catalogs import medium_id, split_medium_id
 from gpunet.models.case import Objective
 from gpunet.models.interconnect import CageKind, Interconnect
 from gpunet.models.parts import CageGroup, PortMode, Protocol, Switch
@@ -43,8 +43,9 @@ class Pair(NamedTuple):
 class LinkBook:
     """Every way to build links under one case and one fabric."""
 
-    def __init__(self, parts: LinkParts, prices: PriceList) -> None:
-        self._table = InterconnectTable(parts)
+    def __init__(self, parts: LinkParts, prices: PriceList, table: InterconnectTable | None = None) -> None:
+        self.parts = parts
+        self._table = table or InterconnectTable(parts)
         self._prices = prices
         self.ladder = length_ladder(parts)
         self._pairs: dict[Pair, int] = {}
@@ -106,6 +107,28 @@ class LinkBook:
             ]
             self._least[key] = tuple(map(min, zip(*found, strict=True))) if found else None
         return self._least[key]
+
+    def forget(self, part: str) -> None:
+        """Drop what depends on the price of a part, which has changed."""
+        stale = [key for key, ways in self._ways.items() if any(part == p for way in ways for p, _ in way.parts)]
+        for key in stale:
+            del self._ways[key]
+            for objective in Objective:
+                self._best.pop((*key, objective), None)
+        base, length_m = split_medium_id(part)
+        for pair in {pair for pair, _ in self._least}:
+            if self._mentions(pair, part if length_m is None else base):
+                self._least = {key: found for key, found in self._least.items() if key[0] != pair}
+        self._pieces = {key: found for key, found in self._pieces.items() if key[0] != base}
+
+    def _mentions(self, pair: int, part: str) -> bool:
+        cages = self.pairs[pair]
+        return any(
+            part in (option.a_part, option.b_part, option.medium_base)
+            for a in cages.a
+            for b in cages.b
+            for option in self._table.options(a, b)
+        )
 
     def reaches(self, pair: int, length_m: float) -> bool:
         """True when some interconnect joins the two cages over ``length_m``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from gpunet.models.parts import CageGroup, PortMode, Protocol, Switch
@@ -32,8 +33,13 @@ Use = tuple[Face, int]
 
 def faces(switch: Switch, protocol: Protocol) -> list[Face]:
     """Every face a switch can show to a fabric."""
+    return list(_faces(switch.cages, protocol))
+
+
+@cache
+def _faces(cages: tuple[CageGroup, ...], protocol: Protocol) -> tuple[Face, ...]:
     found = []
-    for group in switch.cages:
+    for group in cages:
         if not group.fabric:
             continue
         splits = sorted({(m.ports, m.speed_gbps) for m in group.modes if protocol in m.protocols})
@@ -44,7 +50,7 @@ def faces(switch: Switch, protocol: Protocol) -> list[Face]:
             found.append(Face(group, ports, speed, modes, hot=False))
             if group.hot is not None:
                 found.append(Face(group, ports, speed, modes, hot=True))
-    return found
+    return tuple(found)
 
 
 def fits(switch: Switch, uses: Sequence[Use]) -> bool:

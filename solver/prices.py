@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
@@ -59,12 +60,31 @@ class PriceList:
     def __init__(self, case: Case, catalog: Catalog) -> None:
         self._case, self._catalog = case, catalog
         self._quotes: dict[str, Quote | None] = {}
+        self._supposed: dict[str, Quote] = {}
         self._weights: dict[tuple[str, int, bool], Weight | None] = {}
         self._owned = {o.part for o in case.owned}
         tco = case.tco
         kwh_per_mw = Decimal(str(tco.years)) * HOURS_PER_YEAR / Decimal(1_000_000)
         self._cents_per_mw = kwh_per_mw * Decimal(str(tco.pue)) * Decimal(str(tco.usd_per_kwh)) * 100
         self._support = Decimal(str(tco.years)) * Decimal(str(tco.support_rate))
+
+    def suppose(self, prices: Mapping[str, int]) -> list[str]:
+        """Take these unit prices, cents, in place of the case's own; returns the parts whose price has changed.
+
+        Every call replaces what was supposed before. A part without a price gets none by being left out.
+        """
+        before = {part: self.cents(part) for part in {*self._supposed, *prices}}
+        self._supposed = {part: Quote(cents, "supposed", "", "supposed", "") for part, cents in prices.items()}
+        for part in before:
+            self._quotes.pop(part, None)
+        changed = sorted(part for part, cents in before.items() if self.cents(part) != cents)
+        self._weights = {key: weight for key, weight in self._weights.items() if key[0] not in changed}
+        return changed
+
+    @property
+    def supposed(self) -> dict[str, int]:
+        """Unit prices that stand in for the case's own, cents."""
+        return {part: quote.cents for part, quote in self._supposed.items()}
 
     def quote(self, part: str) -> Quote | None:
         """The unit price of a part or of a stock length; none where nobody gives one."""
@@ -101,6 +121,8 @@ class PriceList:
         return self._weights[key]
 
     def _find(self, part: str) -> Quote | None:
+        if part in self._supposed:
+            return self._supposed[part]
         overrides = self._case.prices.overrides_usd
         base, length_m = split_medium_id(part)
         for key in (part, base):

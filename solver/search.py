@@ -11,6 +11,7 @@ from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
 from gpunet.solver.candidates import (
     Compiled,
+    Finder,
     Held,
     Span,
     access_ports,
@@ -20,7 +21,6 @@ from gpunet.solver.candidates import (
     passes,
     span_of,
     undominated,
-    within,
 )
 from gpunet.solver.engines import Clock, Engine, Outcome, solve
 from gpunet.solver.instance import Instance
@@ -96,9 +96,17 @@ def groups(compiled: Compiled) -> dict[Group, list[Scope]]:
 
 
 def search(
-    compiled: Compiled, engine: Engine = Engine.HIGHS, limit_s: float | None = None, tell: Progress | None = None
+    compiled: Compiled,
+    engine: Engine = Engine.HIGHS,
+    limit_s: float | None = None,
+    tell: Progress | None = None,
+    finder: Finder | None = None,
 ) -> Found:
-    """Solve a compiled case to proven optimality, or to the best design within the time limit."""
+    """Solve a compiled case to proven optimality, or to the best design within the time limit.
+
+    A ``finder`` that remembers makes a second search of the same case quicker.
+    """
+    finder = finder or Finder()
     clock = Clock(limit_s)
     say = tell or (lambda _: None)
     first = compiled.case.objectives[0]
@@ -114,7 +122,7 @@ def search(
         for group, scopes in groups(compiled).items():
             say(f"templates of {group[0].value}")
             slack = _step(compiled, first) if objective is first else 0
-            near = best_of(scopes, objective, slack)
+            near = finder.near(scopes, objective, slack)
             least_here = min((t.facts.least[objective] for t in near), default=0)
             best[group] = [t for t in near if t.facts.least[objective] == least_here]
             if objective is first:
@@ -130,7 +138,7 @@ def search(
             if ts
         }
         if FabricName.OOB in compiled.scopes:
-            oob_floor = _oob_floor(compiled, objective)
+            oob_floor = _oob_floor(compiled, objective, finder)
             if oob_floor is None:
                 return Found(INFEASIBLE, None, (FabricName.OOB,))
             least[FabricName.OOB, False] = oob_floor
@@ -141,7 +149,9 @@ def search(
     if any(floors[o].total() > ceiling for o, ceiling in ceilings.items()):
         return Found(INFEASIBLE, None)
     say("solving")
-    held = _with_oob(compiled, _by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None)
+    held = _with_oob(
+        compiled, _by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None, finder
+    )
     data = instance(compiled, held)
     outcome = solve(data, engine, clock.left())
     for factor in WIDER:
@@ -151,14 +161,14 @@ def search(
         # A fabric of owned parts alone may weigh nothing, and a share of nothing is nothing.
         most = {g: factor * w if w else math.inf for g, w in floors[first].least.items()}
         cutoffs = {g: _cutoff(g, first, floors, ceilings, most[g]) for g in most}
-        data = instance(compiled, _held_within(compiled, cutoffs, first, kept))
+        data = instance(compiled, _held_within(compiled, cutoffs, first, kept, finder))
         outcome = solve(data, engine, clock.left())
     late = any(_cut_short(compiled, g) for g in groups(compiled))
     if outcome.value is None or outcome.status is not Status.OPTIMAL or late:
         if late and outcome.status is Status.INFEASIBLE:
             outcome = Outcome(Status.NO_SOLUTION, None, None, None)
         return Found(_unproven(outcome, _floor(compiled, floors[first])), data)
-    return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, kept, say)
+    return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, kept, finder, say)
 
 
 def _cut_short(compiled: Compiled, group: Group) -> bool:
@@ -218,7 +228,9 @@ def _by_fabric(compiled: Compiled, found: dict[Group, list[Template]]) -> Held:
     return held
 
 
-def _held_within(compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Objective, kept: dict[Group, Kept]) -> Held:
+def _held_within(
+    compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Objective, kept: dict[Group, Kept], finder: Finder
+) -> Held:
     """Every template within its group's cutoff; those kept are all there are up to their limit."""
     found: dict[Group, list[Template]] = {}
     for group, scopes in groups(compiled).items():
@@ -228,11 +240,11 @@ def _held_within(compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Object
         if cutoff.most[first] <= kept[group].limit:
             found[group] = [t for t in kept[group].templates if passes(t, cutoff)]
         else:
-            found[group] = [t for scope in scopes for t in within(scope, cutoff, first)]
+            found[group] = finder.within(scopes, cutoff, first)
         if compiled.case.limits.vendors is not None or compiled.case.limits.skus is not None:
             # These limits leave many templates in; those beaten in every count would only slow the solver down.
             found[group] = undominated(found[group])
-    return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)))
+    return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)), finder)
 
 
 def _step(compiled: Compiled, objective: Objective) -> int:
@@ -244,10 +256,10 @@ def _step(compiled: Compiled, objective: Objective) -> int:
         return 0
     measure = compiled.measures[FabricName.OOB]
     oob = [s for s in compiled.eligible[FabricName.OOB].switches if access_ports(s)]
-    return 3 * max((measure.switch_weight(s).of(objective) for s in oob), default=0)
+    return 3 * min((measure.switch_weight(s).of(objective) for s in oob), default=0)
 
 
-def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff | None) -> Held:
+def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff | None, finder: Finder) -> Held:
     """Add out-of-band templates for every number of switches that the held ones can bring.
 
     Without a cutoff: the best of every size.
@@ -256,18 +268,18 @@ def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff |
         return dict(held)
     found: list[Template] = []
     for scope in oob_scopes(compiled, span_of(compiled, held)):
-        found += best_of([scope], first) if cutoff is None else within(scope, cutoff, first)
+        found += finder.near([scope], first, 0) if cutoff is None else finder.within([scope], cutoff, first)
     return {**held, FabricName.OOB: found}
 
 
-def _oob_floor(compiled: Compiled, objective: Objective) -> int | None:
+def _oob_floor(compiled: Compiled, objective: Objective, finder: Finder) -> int | None:
     """The least that the out-of-band fabric weighs in any design, or none where it cannot be built.
 
     Asked with no switch to manage, for every switch only adds to it; the switches of the best templates are no
     measure, for a dearer template may bring fewer.
     """
     none = Span((0, 0), (0, 0))
-    found = [t for scope in oob_scopes(compiled, none) for t in best_of([scope], objective)]
+    found = [t for scope in oob_scopes(compiled, none) for t in finder.near([scope], objective, 0)]
     return min((t.facts.least[objective] for t in found), default=None)
 
 
@@ -291,6 +303,7 @@ def _certify(
     floors: dict[Objective, Floors],
     ceilings: dict[Objective, int],
     kept: dict[Group, Kept],
+    finder: Finder,
     say: Progress,
 ) -> Found:
     """Add every template that could still be in a better or equal design, and solve again if there is any.
@@ -311,7 +324,7 @@ def _certify(
             g: _cutoff(g, first, floors, ceilings, least + slack * share)
             for g, least in ((g, worth - slack - floors[first].others(g)) for g in floors[first].least)
         }
-        held = _held_within(compiled, cutoffs, first, kept)
+        held = _held_within(compiled, cutoffs, first, kept, finder)
         if any(_cut_short(compiled, g) for g in floors[first].least):
             return Found(_unproven(found.outcome, _floor(compiled, floors[first])), found.data)
         known = {(f, t.rank()) for f, ts in found.data.templates.items() for t in ts}

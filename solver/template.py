@@ -407,6 +407,10 @@ class Measure:
             self._kinds[key] = self.book.pair(a, b)
         return self._kinds[key]
 
+    def forget(self, part: str) -> None:
+        """Drop what depends on the price of a part, which has changed."""
+        self._weights.pop(part, None)
+
     def switch_weight(self, switch: Switch) -> Weight:
         """What one switch adds to each total."""
         found = self._weights.get(switch.id)

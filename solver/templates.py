@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topology
 from gpunet.models.parts import Protocol, Switch
@@ -145,15 +146,18 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     """
     rank = OBJECTIVES.index(first)
     usable = {s.id: _usable_faces(scope, s) for s in scope.switches}
+    # One kind of leaf may be too dear for every host and still right for a few of them beside another kind.
+    alone = Cutoff() if scope.spec.mixed_leaves else cutoff
     leaves: list[tuple[Bound, Leaf]] = []
     for switch in scope.switches:
         if scope.leaf_models is not None and switch.id not in scope.leaf_models:
             continue
         for downs in itertools.product(*(_down_faces(scope, switch, usable[switch.id], k) for k in scope.kinds)):
             base = _endpoint_bound(scope, switch, downs)
-            if base is not None:
+            if base is not None and alone.passes(base):
                 leaves.append((base, Leaf(scope, switch, downs)))
-    leaves.sort(key=lambda item: _leaf_bound(scope, item[1], item[0], usable)[rank])
+    bounds = {id(leaf): _leaf_bound(scope, leaf, base, usable) for base, leaf in leaves}
+    leaves.sort(key=lambda item: bounds[id(item[1])][rank])
     for base, leaf in leaves:
         yield from _one_tier(scope, cutoff, leaf.switch, leaf.downs, base)
     if scope.spec.max_tiers < 2:
@@ -162,7 +166,9 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     for base, leaf in leaves:
         if scope.out_of_time():
             return
-        over = sorted(_tiers(scope, cutoff, leaf, base, usable), key=lambda t: t.start[rank])
+        if not alone.passes(bounds[id(leaf)]):
+            continue
+        over = sorted(_tiers(scope, alone, leaf, base, usable), key=lambda t: t.start[rank])
         for t in over:
             if cutoff.passes(t.start):
                 yield from t.two()
@@ -199,10 +205,14 @@ def _leaf_bound(scope: Scope, leaf: Leaf, base: Bound, usable: dict[str, list[Fa
 
 def _uplink_gbps(scope: Scope) -> Fraction:
     """Bandwidth that all leaves together need upwards, Gb/s."""
-    return sum(
-        (k.future_cages * k.ports_per_cage * Fraction(k.speed_gbps) / k.oversubscription for k in scope.kinds),
-        Fraction(0),
+    return _needed_gbps(
+        tuple((k.future_cages * k.ports_per_cage, k.speed_gbps, k.oversubscription) for k in scope.kinds)
     )
+
+
+@cache
+def _needed_gbps(kinds: tuple[tuple[int, float, Fraction], ...]) -> Fraction:
+    return sum((ports * Fraction(gbps) / oversubscription for ports, gbps, oversubscription in kinds), Fraction(0))
 
 
 @dataclass

@@ -199,7 +199,7 @@ class Room:
     def _per_node(self, free: Ints) -> Floats:
         """Free ports of every node, no more than its silicon still drives."""
         book = self.book
-        per_node = np.bincount(book.cage_node, free, minlength=len(book.node_device))
+        per_node = np.bincount(book.cage_node, free, minlength=len(book.node_device)).astype(np.float64)
         fabric = np.array([g.switch is not None and g.cages.fabric for g in book.groups])[book.cage_group]
         used = np.bincount(book.cage_node[fabric], self.used[fabric], minlength=len(book.node_device))
         for node in self.net.leaves.tolist():

@@ -1,0 +1,49 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from gpunet.models.case import Case
+    from gpunet.models.parts import Catalog
+
+
+class EngineName(StrEnum):
+    """Solvers by the names of ``gpunet.solver.engines.Engine``, which is too heavy to import for a help text."""
+
+    HIGHS = "highs"
+    SCIP = "scip"
+    CP_SAT = "cp-sat"
+
+
+CasePath = Annotated[
+    Path, typer.Argument(metavar="CASE", readable=False, help="Case file, YAML; gpunet init writes one.")
+]
+ObjectiveNames = Annotated[
+    str | None,
+    typer.Option(
+        "--objective",
+        metavar="NAMES",
+        help="cost, power or tco; several by rank: cost,power. Overrides the case.",
+    ),
+]
+ChosenEngine = Annotated[EngineName, typer.Option("--engine", help="Solver.")]
+
+
+def case_of(path: Path, catalog: Catalog, objective: str | None) -> Case:
+    """The case in a file, with other objectives where the command line names them."""
+    from gpunet import with_objectives
+    from gpunet.case_file import read_case
+
+    case = read_case(path, catalog)
+    if objective is None:
+        return case
+    try:
+        return with_objectives(case, objective)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--objective") from None

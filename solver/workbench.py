@@ -1,0 +1,299 @@
+"""Many exact solves of one case and its neighbours, sharing everything that stays the same.
+
+A study asks for the optimum at other prices, with other limits or for another cluster. What does not change is kept:
+the interconnects of all cases that allow the same parts; and, where only prices change, the room, the wiring of every
+template seen, and what each fabric's best was. No answer is an estimate: each is searched and certified like the first.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpunet.catalogs import split_medium_id
+from gpunet.models.case import Case, FabricName, Objective
+from gpunet.models.design import Status
+from gpunet.models.parts import Catalog
+from gpunet.models.study import DesignSummary, FabricSummary
+from gpunet.solver.candidates import Compiled, Finder, best_of, compile_case, passes
+from gpunet.solver.demand import NoPortsError
+from gpunet.solver.engines import Engine, EngineError
+from gpunet.solver.instance import Choice, Instance
+from gpunet.solver.interconnects import Tables
+from gpunet.solver.layout import SiteTooSmallError
+from gpunet.solver.links import cage_kinds
+from gpunet.solver.mating import accepts
+from gpunet.solver.ports import faces
+from gpunet.solver.prices import Weight
+from gpunet.solver.search import Found, search
+from gpunet.solver.template import Template
+from gpunet.solver.templates import Cutoff, Scope
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One solved question. Without a design only ``status`` and ``reason`` say anything."""
+
+    status: Status
+    case: Case
+    weight: Weight | None = None
+    """Cents, milliwatts and cents of the design, owned stock taken off; none without a design."""
+    parts: Mapping[str, int] | None = None
+    """Pieces of every part."""
+    bought: Mapping[str, int] | None = None
+    """Pieces that must be bought."""
+    data: Instance | None = None
+    choice: Choice | None = None
+    reason: str = ""
+    """Why the room or the machines cannot be had at all, where that is why there is no design."""
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether there is a design, proven the best."""
+        return self.status is Status.OPTIMAL
+
+    @property
+    def value(self) -> int:
+        """What the first objective sums to, cents or milliwatts. Raises ValueError without a design."""
+        if self.weight is None:
+            raise ValueError(f"no design: {self.status.value}")
+        return self.weight.of(self.case.objectives[0])
+
+    @property
+    def templates(self) -> dict[FabricName, Template]:
+        """The template of each fabric; empty without a design."""
+        return {} if self.choice is None else self.choice.templates
+
+    def summary(self) -> DesignSummary | None:
+        """The design in figures; none without one."""
+        if self.weight is None or self.choice is None:
+            return None
+        return DesignSummary(
+            cost_usd=self.weight.cost / 100,
+            power_max_w=self.weight.power / 1000,
+            tco_usd=self.weight.tco / 100,
+            fabrics={f.value: _fabric(self.choice.templates[f]) for f in FabricName if f in self.choice.templates},
+            parts=dict(sorted((self.parts or {}).items())),
+            bought=dict(sorted((self.bought or {}).items())),
+        )
+
+
+class Workbench:
+    """Solves one case again and again. Every answer is proven, and the same as a fresh ``optimize`` would give."""
+
+    def __init__(self, case: Case, catalog: Catalog, engine: str = "highs") -> None:
+        self.case, self.catalog, self.engine = case, catalog, Engine(engine)
+        self._asked: set[object] = set()
+        self._asked_before = 0
+        self._tables = Tables()
+        self._compiled: Compiled | str | None = None
+        self._answers: dict[object, Answer] = {}
+        self._finder: Finder = Finder()
+
+    @property
+    def solves(self) -> int:
+        """Different questions asked so far, task by task: the same however tasks are dealt to processes."""
+        return self._asked_before + len(self._asked)
+
+    def begin_task(self) -> None:
+        """Count the questions of what follows apart from those before."""
+        self._asked_before += len(self._asked)
+        self._asked = set()
+
+    def head(self, study: str, status: Status) -> dict[str, Any]:
+        """The fields that every study carries."""
+        return {
+            "study": study,
+            "case": self.case.name,
+            "objective": ",".join(o.value for o in self.case.objectives),
+            "status": status,
+            "engine": self.engine.value,
+            "solves": self.solves,
+            "catalog_version": self.catalog.version,
+            "gpunet_version": importlib.metadata.version("gpunet"),
+        }
+
+    def at(self, prices: Mapping[str, int] | None = None) -> Answer:
+        """The optimum of the case, with other unit prices, cents, for some parts.
+
+        Raises EngineError when a solver fails.
+        """
+        key = tuple(sorted((prices or {}).items()))
+        self._asked.add(key)
+        if key not in self._answers:
+            compiled = self.compiled
+            if isinstance(compiled, str):
+                self._answers[key] = Answer(Status.INFEASIBLE, self.case, reason=compiled)
+            else:
+                compiled.suppose(prices or {})
+                self._answers[key] = self._solve(compiled, self._finder)
+        return self._answers[key]
+
+    def of(self, case: Case) -> Answer:
+        """The optimum of another case against the same catalogue. Raises EngineError when a solver fails."""
+        key = case.model_dump_json()
+        self._asked.add(key)
+        if key not in self._answers:
+            try:
+                compiled = compile_case(case, self.catalog, self._tables)
+            except (SiteTooSmallError, NoPortsError) as error:
+                self._answers[key] = Answer(Status.INFEASIBLE, case, reason=f"{error.setting}: {error}")
+            else:
+                self._answers[key] = self._solve(compiled, Finder())
+        return self._answers[key]
+
+    @property
+    def compiled(self) -> Compiled | str:
+        """The case made ready at the prices last asked for, or why its room or machines cannot be had."""
+        if self._compiled is None:
+            try:
+                self._compiled = compile_case(self.case, self.catalog, self._tables)
+                self._finder = _Remembering(self._compiled)
+            except (SiteTooSmallError, NoPortsError) as error:
+                self._compiled = f"{error.setting}: {error}"
+        return self._compiled
+
+    def _solve(self, compiled: Compiled, finder: Finder) -> Answer:
+        found = search(compiled, self.engine, finder=finder)
+        status = found.outcome.status
+        if found.outcome.choice is None or found.data is None:
+            return Answer(status, compiled.case)
+        if status is not Status.OPTIMAL:
+            raise EngineError(f"{self.engine.value} ended with {status.value} without a time limit")
+        return _answer(compiled.case, found)
+
+
+def _answer(case: Case, found: Found) -> Answer:
+    data, choice = found.data, found.outcome.choice
+    assert data is not None
+    assert choice is not None
+    parts = choice.parts(data)
+    bought = {part: left for part, n in parts.items() if (left := n - data.owned.get(part, 0)) > 0}
+    return Answer(found.outcome.status, case, choice.net(data), parts, bought, data, choice)
+
+
+def _fabric(t: Template) -> FabricSummary:
+    switches: dict[str, int] = {}
+    for wing in t.wings or (t,):
+        name = f"leaf {wing.leaf.id}"
+        switches[name] = switches.get(name, 0) + wing.n_leaves
+    for tier, upper, count in (("spine", t.spine, t.n_spines), ("core", t.core, t.n_cores)):
+        if upper is not None:
+            switches[f"{tier} {upper.switch.id}"] = count
+    return FabricSummary(
+        protocol=t.protocol.value,
+        topology=t.topology.value,
+        tiers=t.tiers,
+        switches=switches,
+        hops=t.facts.hops,
+        latency_ns=t.facts.latency_ns,
+        carries_storage=t.carries_storage,
+    )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Every template of a group that weighs at most ``limit`` on one objective, at one set of prices."""
+
+    templates: list[Template]
+    limit: float
+
+
+class _Remembering(Finder):
+    """A finder for one compiled case at changing prices: what was best before bounds what is best now."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._prices = compiled.prices
+        self._known: dict[object, _Known] = {}
+        self._best: dict[object, list[Template]] = {}
+        self._parts: dict[object, frozenset[str]] = {}
+
+    def near(self, scopes: list[Scope], objective: Objective, slack: int) -> list[Template]:
+        group = _identity(scopes, objective)
+        key = group, self._prices_of(scopes)
+        known = self._known.get(key)
+        if known is not None and known.templates:
+            most = min(t.facts.least[objective] for t in known.templates) + slack
+            if most <= known.limit:
+                return [t for t in known.templates if t.facts.least[objective] <= most]
+        # An optimum of earlier prices is a design still: at today's prices nothing better weighs more than it.
+        seen = self._best.setdefault(group, [])
+        least = [x for t in seen if (x := _least_now(t, scopes[0], objective)) is not None]
+        near = best_of(scopes, objective, slack, min(least, default=math.inf) + slack)
+        if near:
+            best = min(near, key=lambda t: t.facts.least[objective])
+            self._known[key] = _Known(near, best.facts.least[objective] + slack)
+            if not any(t.rank() == best.rank() for t in seen):
+                seen.append(best)
+        return near
+
+    def within(self, scopes: list[Scope], cutoff: Cutoff, first: Objective) -> list[Template]:
+        key = _identity(scopes, first), self._prices_of(scopes)
+        known = self._known.get(key)
+        if known is None or known.limit < cutoff.most[first]:
+            if any(math.isfinite(most) for o, most in cutoff.most.items() if o is not first):
+                return super().within(scopes, cutoff, first)
+            known = self._known[key] = _Known(super().within(scopes, cutoff, first), cutoff.most[first])
+        return [t for t in known.templates if passes(t, cutoff)]
+
+    def _prices_of(self, scopes: list[Scope]) -> frozenset[tuple[str, int]]:
+        """The supposed prices that can matter to these scopes."""
+        supposed = self._prices.supposed
+        if not supposed:
+            return frozenset()
+        group = _identity(scopes, Objective.COST)
+        if group not in self._parts:
+            self._parts[group] = frozenset().union(*(_parts_of(scope) for scope in scopes))
+        matter = self._parts[group]
+        return frozenset(x for x in supposed.items() if x[0] in matter or split_medium_id(x[0])[0] in matter)
+
+
+def _identity(scopes: Iterable[Scope], objective: Objective) -> object:
+    """What tells a group from every other of the same case."""
+    return objective, tuple(
+        (
+            s.fabric,
+            s.protocol,
+            s.carries_storage,
+            s.row_leaves,
+            s.central_leaves,
+            s.leaf_models,
+            tuple(x.id for x in s.switches),
+        )
+        for s in scopes
+    )
+
+
+def _parts_of(scope: Scope) -> frozenset[str]:
+    """Every part whose price can matter to a fabric, and some more; a length of fibre or cable by its base."""
+    parts = scope.measure.book.parts
+    kinds = [
+        *(
+            k
+            for s in scope.switches
+            for f in faces(s, scope.protocol)
+            for k in cage_kinds(f.group, f.modes, s.protocol)
+        ),
+        *(k for e in scope.kinds for k in cage_kinds(e.cage, e.modes, scope.protocol)),
+    ]
+    plugs = {plug for kind in set(kinds) for plug in accepts(kind)}
+    modules = [m for m in parts.modules.values() if m.form_factor in plugs]
+    connectors = {m.connector for m in modules}
+    cables = [c for c in parts.cables.values() if {c.end_a.form_factor, c.end_b.form_factor} <= plugs]
+    fibres = [f for f in parts.fibres.values() if {f.connector_a, f.connector_b} <= connectors]
+    return frozenset(part.id for part in (*scope.switches, *modules, *cables, *fibres))
+
+
+def _least_now(t: Template, scope: Scope, objective: Objective) -> int | None:
+    """What a template found at other prices weighs at today's; none when it cannot be told."""
+    measure = scope.measure
+    by_id = {s.id: s for s in scope.switches}
+    if any(part not in by_id for part in t.switches):
+        return None
+    t.facts.switch_weight = sum(
+        (measure.switch_weight(by_id[part]).times(n) for part, n in t.switches.items()), Weight(0, 0, 0)
+    )
+    return measure.least(t, objective)

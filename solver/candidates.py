@@ -51,6 +51,8 @@ class Compiled:
     """BMCs and PDUs, where there is an out-of-band fabric."""
     management_keys: tuple[Key, Key] | None = None
     """Classes of the management links of switches, in the rows and in the central zone."""
+    oob_scopes: dict[tuple[int, int, int], Scope] = field(default_factory=dict)
+    """Out-of-band scopes asked for so far, by leaves in the rows, leaves in the central zone and ports of a leaf."""
 
     def suppose(self, prices: Mapping[str, int]) -> None:
         """Take other unit prices, cents, for some parts; what was supposed before is forgotten."""
@@ -59,7 +61,7 @@ class Compiled:
                 book.forget(part)
             for measure in self.measures.values():
                 measure.forget(part)
-        for scope in (scope for scopes in self.scopes.values() for scope in scopes):
+        for scope in (*(scope for scopes in self.scopes.values() for scope in scopes), *self.oob_scopes.values()):
             scope.core_gbps, scope.core_faces = {}, {}
         _adapters(self)
 
@@ -276,8 +278,9 @@ def oob_scopes(compiled: Compiled, span: Span) -> list[Scope]:
             for central in sorted({max(lowest, c) for c in [0, *central_sizes]}):
                 if rows + central < spec.min_leaves:
                     continue
-                found.append(
-                    Scope(
+                size = (rows, central, ports)
+                if size not in compiled.oob_scopes:
+                    compiled.oob_scopes[size] = Scope(
                         FabricName.OOB,
                         Protocol.ETHERNET,
                         spec,
@@ -290,7 +293,7 @@ def oob_scopes(compiled: Compiled, span: Span) -> list[Scope]:
                         management=True,
                         leaf_models=frozenset(s.id for s in leaves),
                     )
-                )
+                found.append(compiled.oob_scopes[size])
     return found
 
 

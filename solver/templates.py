@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 
 from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topology
 from gpunet.models.parts import Protocol, Switch
@@ -77,6 +77,10 @@ class Scope:
     """True when the deadline ended an enumeration: what it found is not all there is."""
     refused: dict[str, int] = field(default_factory=dict)
     """Why templates were refused, by the name of the limit, counted; read by explain."""
+    usable: dict[str, list[Face]] = field(default_factory=dict, init=False)
+    """Faces of each switch model; found when first asked for, whatever the prices."""
+    leaves: list[Leaf] | None = field(default=None, init=False)
+    """Leaf models with their down faces; found when first asked for, whatever the prices."""
 
     def out_of_time(self) -> bool:
         """True when the deadline has passed and something has been found; remembers that it cut a search short."""
@@ -145,18 +149,20 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     The most promising by ``first`` come first, so that a falling cutoff soon skips nearly everything.
     """
     rank = OBJECTIVES.index(first)
-    usable = {s.id: _usable_faces(scope, s) for s in scope.switches}
+    if not scope.usable:
+        scope.usable = {s.id: _usable_faces(scope, s) for s in scope.switches}
+    if scope.leaves is None:
+        scope.leaves = _leaves(scope)
+    usable = scope.usable
     # One kind of leaf may be too dear for every host and still right for a few of them beside another kind.
     alone = Cutoff() if scope.spec.mixed_leaves else cutoff
     leaves: list[tuple[Bound, Leaf]] = []
-    for switch in scope.switches:
-        if scope.leaf_models is not None and switch.id not in scope.leaf_models:
-            continue
-        for downs in itertools.product(*(_down_faces(scope, switch, usable[switch.id], k) for k in scope.kinds)):
-            base = _endpoint_bound(scope, switch, downs)
-            if base is not None and alone.passes(base):
-                leaves.append((base, Leaf(scope, switch, downs)))
-    bounds = {id(leaf): _leaf_bound(scope, leaf, base, usable) for base, leaf in leaves}
+    bounds: dict[int, Bound] = {}
+    for leaf in scope.leaves:
+        base = _endpoint_bound(scope, leaf.switch, leaf.downs)
+        if base is not None and alone.passes(base):
+            leaves.append((base, leaf))
+            bounds[id(leaf)] = plus(base, scope.measure.bound_weight(leaf.switch), leaf.fewest)
     leaves.sort(key=lambda item: bounds[id(item[1])][rank])
     for base, leaf in leaves:
         yield from _one_tier(scope, cutoff, leaf.switch, leaf.downs, base)
@@ -193,14 +199,14 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
             yield from t.three(usable, rank)
 
 
-def _leaf_bound(scope: Scope, leaf: Leaf, base: Bound, usable: dict[str, list[Face]]) -> Bound:
-    """Least weight of endpoint links and leaves alone, uplinks taken at the widest face."""
-    ups = [f for f in usable[leaf.switch.id] if f.speed_gbps >= max(k.speed_gbps for k in scope.kinds)]
-    fewest = min(
-        (_fewest_leaves(scope, leaf, up, math.ceil(_uplink_gbps(scope) / Fraction(up.speed_gbps))) for up in ups),
-        default=1,
-    )
-    return plus(base, scope.measure.bound_weight(leaf.switch), fewest)
+def _leaves(scope: Scope) -> list[Leaf]:
+    """Every leaf model with every choice of down faces."""
+    return [
+        Leaf(scope, switch, downs)
+        for switch in scope.switches
+        if scope.leaf_models is None or switch.id in scope.leaf_models
+        for downs in itertools.product(*(_down_faces(scope, switch, scope.usable[switch.id], k) for k in scope.kinds))
+    ]
 
 
 def _uplink_gbps(scope: Scope) -> Fraction:
@@ -224,6 +230,16 @@ class Leaf:
     downs: tuple[Face, ...]
     _known: dict[tuple[Topology, int], list[Spread]] = field(default_factory=dict)
     _rest: dict[tuple[Topology, int], Iterator[Spread]] = field(default_factory=dict)
+
+    @cached_property
+    def fewest(self) -> int:
+        """Leaves that there are at least, uplinks taken at the widest face."""
+        scope = self.scope
+        ups = [f for f in scope.usable[self.switch.id] if f.speed_gbps >= max(k.speed_gbps for k in scope.kinds)]
+        return min(
+            (_fewest_leaves(scope, self, up, math.ceil(_uplink_gbps(scope) / Fraction(up.speed_gbps))) for up in ups),
+            default=1,
+        )
 
     def families(self) -> list[tuple[Topology, int]]:
         """The kinds of spread: topology and rails per leaf."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpunet.catalogs import medium_id, split_medium_id
@@ -121,14 +122,13 @@ class LinkBook:
                 self._least = {key: found for key, found in self._least.items() if key[0] != pair}
         self._pieces = {key: found for key, found in self._pieces.items() if key[0] != base}
 
-    def _mentions(self, pair: int, part: str) -> bool:
+    def options(self, pair: int) -> Iterator[LinkOption]:
+        """Every buildable way to link two cages, at any length."""
         cages = self.pairs[pair]
-        return any(
-            part in (option.a_part, option.b_part, option.medium_base)
-            for a in cages.a
-            for b in cages.b
-            for option in self._table.options(a, b)
-        )
+        return (option for a in cages.a for b in cages.b for option in self._table.options(a, b))
+
+    def _mentions(self, pair: int, part: str) -> bool:
+        return any(part in (x.a_part, x.b_part, x.medium_base) for x in self.options(pair))
 
     def reaches(self, pair: int, length_m: float) -> bool:
         """True when some interconnect joins the two cages over ``length_m``."""

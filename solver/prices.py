@@ -107,7 +107,11 @@ class PriceList:
 
     def support_cents(self, switch: str) -> int:
         """Support of one switch over the years of the case, cents."""
-        return _whole(self._support * (self.cents(switch) or 0))
+        return self.support_of(self.cents(switch) or 0)
+
+    def support_of(self, cents: int) -> int:
+        """Support of one switch that costs ``cents``, over the years of the case, cents."""
+        return _whole(self._support * cents)
 
     def weight(self, part: str, power_mw: int, supported: bool = False) -> Weight | None:
         """What one unit of ``part`` that draws ``power_mw`` adds to each total; none without a price."""

@@ -21,6 +21,7 @@ from gpunet.catalogs.yaml_nodes import MAX_DEPTH, MAX_DIGITS, Position
 from gpunet.models.case import Case, FabricName, StorageMode
 from gpunet.models.parts import Cable, Catalog, Fibre, Part
 from gpunet.models.problems import InputError, Problem, quoted
+from gpunet.models.study_sensitivity import PriceScenarios
 
 MOST_LISTED = 12
 _EACH = "*"
@@ -61,7 +62,7 @@ def case_from_data(data: Mapping[str, Any], catalog: Catalog, name: str = "case"
 def _case_file(located: Located, catalog: Catalog, name: str) -> CaseFile:
     case, problems = check(Case, located)
     told = {problem.path for problem in problems}
-    problems += [problem for problem in _unknown_names(located, catalog) if problem.path not in told]
+    problems += [problem for problem in _unknown_names(located, catalog, _REFERENCES) if problem.path not in told]
     name_given = located.data.get("name") if isinstance(located.data, dict) else None
     if isinstance(name_given, str) and not name_given.isprintable():
         problems.append(located.problem(("name",), expected="printable text on one line"))
@@ -72,6 +73,18 @@ def _case_file(located: Located, catalog: Catalog, name: str) -> CaseFile:
     if not case.name:
         case = case.model_copy(update={"name": "".join(mark if mark.isprintable() else "?" for mark in name)})
     return CaseFile(case, located)
+
+
+def read_scenarios(path: str | FilePath, catalog: Catalog) -> dict[str, dict[str, float]]:
+    """Price scenarios in a file: scenario -> part -> unit price, USD. Raises ``InputError``."""
+    located = read_yaml(path)
+    found, problems = check(PriceScenarios, located)
+    told = {problem.path for problem in problems}
+    names = (_Reference(("scenarios", _EACH, _EACH), _owned, by_key=True),)
+    problems += [problem for problem in _unknown_names(located, catalog, names) if problem.path not in told]
+    if found is None or problems:
+        raise InputError(problems)
+    return found.scenarios
 
 
 @dataclass(frozen=True)
@@ -156,10 +169,10 @@ _REFERENCES = (
 )
 
 
-def _unknown_names(located: Located, catalog: Catalog) -> Iterator[Problem]:
-    """Names in the case that the catalogue does not have. Looks at the data, so that a wrong field elsewhere, for which
+def _unknown_names(located: Located, catalog: Catalog, references: Iterable[_Reference]) -> Iterator[Problem]:
+    """Names in a file that the catalogue does not have. Looks at the data, so that a wrong field elsewhere, for which
     there is no ``Case``, hides none of them."""
-    for reference in _REFERENCES:
+    for reference in references:
         names = reference.names(catalog)
         known = frozenset(names.known)
         for path in _matching(located.data, reference.place):

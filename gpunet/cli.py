@@ -16,6 +16,8 @@ import typer
 
 from gpunet.cli_catalog import catalog_app
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, case_of
+from gpunet.cli_sensitivity import EPILOG as SENSITIVITY_EXAMPLES
+from gpunet.cli_sensitivity import sensitivity
 from gpunet.shell import (
     AsJson,
     CatalogDirs,
@@ -194,6 +196,9 @@ def verify(
         names = ", ".join(check.name for check in verified.checks if not check.passed)
         complain(f"{design}: verification failed: {names}")
         raise typer.Exit(Exit.FAILED)
+
+
+app.command(epilog=SENSITIVITY_EXAMPLES)(sensitivity)
 
 
 @app.command()

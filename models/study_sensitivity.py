@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from gpunet.models.base import Strict
 from gpunet.models.study import DesignSummary, Study
 
@@ -138,6 +142,13 @@ class Regret(Strict):
     """What it is built with in place of today's design; empty for today's."""
     design: DesignSummary
     """The design."""
+
+
+class PriceScenarios(Strict):
+    """A file of price scenarios."""
+
+    scenarios: dict[str, dict[str, Annotated[float, Field(ge=0)]]] = Field(min_length=1)
+    """Unit prices that differ from the case's own, USD: scenario, then part; a cable or fibre with its length."""
 
 
 class Sensitivity(Study):

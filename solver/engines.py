@@ -95,7 +95,7 @@ def solve(data: Instance, engine: Engine, limit_s: float | None = None) -> Outco
         from gpunet.solver.cp_sat import solve_cp_sat
 
         return solve_cp_sat(data, clock)
-    run = _highs if engine is Engine.HIGHS else _scip
+    run = run_highs if engine is Engine.HIGHS else _scip
     return _lexicographic(data, data.case.objectives, run, clock)
 
 
@@ -206,7 +206,8 @@ def _silent_highs(options: dict[str, float]) -> Any:
     return ThroughPulp()
 
 
-def _highs(f: Formulation, clock: Clock) -> Raw:
+def run_highs(f: Formulation, clock: Clock) -> Raw:
+    """Minimise the program as it stands with HiGHS. Raises EngineError when it fails."""
     import highspy
 
     # A second thread count in one process would otherwise be refused.

@@ -97,7 +97,8 @@ def lower_end(probe: Probe, base: Line, low: int, high: int) -> tuple[int, Line 
         end = crossing_down(rival, base, end, high)
         at_end = probe(end)
         if at_end.worth(end) >= base.worth(end):
-            return end, probe(end - 1)
+            # Where both lines meet at the very cent, the rival is best all the way up to it: the least is concave.
+            return end, rival if rival.worth(end) == base.worth(end) else probe(end - 1)
         rival = at_end
 
 

@@ -92,6 +92,20 @@ class PriceList:
             self._quotes[part] = self._find(part)
         return self._quotes[part]
 
+    def band(self, part: str) -> tuple[int, int] | None:
+        """Low and high end of the price band of a part, discounts taken off, cents; none for a quoted price."""
+        overrides = self._case.prices.overrides_usd
+        base, length_m = split_medium_id(part)
+        found = self._catalogue_price(part if length_m is None else base, length_m)
+        if part in overrides or base in overrides or found is None:
+            return None
+        vendor, price = found
+        return self._discounted(vendor, price.cents("low")), self._discounted(vendor, price.cents("high"))
+
+    def _discounted(self, vendor: str, cents: int) -> int:
+        discount = self._case.prices.discounts.get(vendor)
+        return cents if discount is None else _whole(Decimal(cents) * (1 - Decimal(str(discount))))
+
     def cents(self, part: str) -> int | None:
         """Unit price, cents; none where nobody gives one."""
         quote = self.quote(part)
@@ -136,11 +150,10 @@ class PriceList:
         if found is None:
             return None
         vendor, price = found
-        cents = price.cents(self._case.prices.basis)
+        cents = self._discounted(vendor, price.cents(self._case.prices.basis))
         discount = self._case.prices.discounts.get(vendor)
         note = price.note
         if discount is not None:
-            cents = _whole(Decimal(cents) * (1 - Decimal(str(discount))))
             note = f"{discount:.1%} off; {note}" if note else f"{discount:.1%} off"
         first = self._catalog.sources.get(price.src.split("+")[0])
         return Quote(cents, price.src, price.date or (first.date if first else ""), price.how.value, note)

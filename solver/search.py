@@ -357,3 +357,29 @@ def _unproven(outcome: Outcome, bound: float) -> Outcome:
     if outcome.value is None:
         return dataclasses.replace(outcome, bound=bound)
     return dataclasses.replace(outcome, status=Status.FEASIBLE, bound=bound)
+
+
+def all_within(compiled: Compiled, worth: int, finder: Finder) -> Instance:
+    """An instance with every template that a design of at most ``worth`` on the first objective can have.
+
+    ``worth`` counts adapters too, cents or milliwatts. The case must have a design.
+    """
+    first = compiled.case.objectives[0]
+    ceilings = _ceilings(compiled)
+    floors: dict[Objective, Floors] = {}
+    for objective in dict.fromkeys([first, *ceilings]):
+        least = {
+            group: min(t.facts.least[objective] for t in near)
+            for group, scopes in groups(compiled).items()
+            if (near := finder.near(scopes, objective, 0))
+        }
+        if FabricName.OOB in compiled.scopes:
+            least[FabricName.OOB, False] = _oob_floor(compiled, objective, finder) or 0
+        floors[objective] = Floors(least, compiled.storage_optional)
+    left = worth - compiled.fixed.of(first)
+    cutoffs = {
+        group: _cutoff(group, first, floors, ceilings, left - floors[first].others(group))
+        for group in floors[first].least
+    }
+    nothing = {group: Kept([], -1) for group in groups(compiled)}
+    return instance(compiled, _held_within(compiled, cutoffs, first, nothing, finder))

@@ -239,6 +239,7 @@ class Measure:
         self._lengths: dict[tuple[object, ...], list[float]] = {}
         self._kinds: dict[tuple[object, ...], int] = {}
         self._weights: dict[str, Weight] = {}
+        self._shares: dict[str, int] = {}
         self._starts: dict[int, list[int]] = {}
         self._nearest: dict[int, Counter[float]] = {}
         self._spread_m: dict[int, Counter[float]] = {}
@@ -429,12 +430,14 @@ class Measure:
 
     def rack_share(self, switch: Switch) -> int:
         """Share of a rack one switch takes by units or watts, whichever is more, millionths, rounded up."""
-        site = self.room.case.site
-        watts = switch.power_supply_w or switch.power_chassis_max_w
-        return max(
-            math.ceil(switch.rack_units.v * 1_000_000 / site.rack.units),
-            math.ceil(watts.milli * 1_000_000 / self.room.rack_mw),
-        )
+        if switch.id not in self._shares:
+            site = self.room.case.site
+            watts = switch.power_supply_w or switch.power_chassis_max_w
+            self._shares[switch.id] = max(
+                math.ceil(switch.rack_units.v * 1_000_000 / site.rack.units),
+                math.ceil(watts.milli * 1_000_000 / self.room.rack_mw),
+            )
+        return self._shares[switch.id]
 
     def fill(self, t: Template) -> None:
         """Compute the facts of a template."""

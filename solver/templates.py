@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
+from typing import NamedTuple
 
 from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topology
 from gpunet.models.parts import Protocol, Switch
@@ -169,12 +170,13 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     if scope.spec.max_tiers < 2:
         return
     tiers: list[Tiers] = []
+    above = _above(scope, rank)
     for base, leaf in leaves:
         if scope.out_of_time():
             return
         if not alone.passes(bounds[id(leaf)]):
             continue
-        over = sorted(_tiers(scope, alone, leaf, base, usable), key=lambda t: t.start[rank])
+        over = sorted(_tiers(scope, cutoff, alone, leaf, base, above, rank), key=lambda t: t.start[rank])
         for t in over:
             if cutoff.passes(t.start):
                 yield from t.two()
@@ -452,13 +454,37 @@ def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face],
             yield found
 
 
-def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[str, list[Face]]) -> Iterator[Tiers]:
-    """Every spine model and face that could stand over a leaf, with lower bounds."""
+class Above(NamedTuple):
+    """A spine model, run with one face down."""
+
+    weight: Bound
+    """Least weight of one switch."""
+    spine: Switch
+    face: Face
+
+
+def _above(scope: Scope, rank: int) -> dict[float, list[Above]]:
+    """Every spine model and face by the speed of its links, lightest first."""
+    found: dict[float, list[Above]] = {}
+    for spine in scope.switches:
+        weight = scope.measure.bound_weight(spine)
+        for face in scope.usable[spine.id]:
+            found.setdefault(face.speed_gbps, []).append(Above(weight, spine, face))
+    for above in found.values():
+        above.sort(key=lambda x: x.weight[rank])
+    return found
+
+
+def _tiers(
+    scope: Scope, cutoff: Cutoff, alone: Cutoff, leaf: Leaf, base: Bound, above: dict[float, list[Above]], rank: int
+) -> Iterator[Tiers]:
+    """Every spine model and face that could stand over a leaf, with lower bounds, all within the cutoff ``alone``."""
     measure, spec = scope.measure, scope.spec
     fastest = max(k.speed_gbps for k in scope.kinds)
     leaf_weight = measure.bound_weight(leaf.switch)
     least_gbps = _uplink_gbps(scope)
-    for up in usable[leaf.switch.id]:
+    sigma = max(k.oversubscription for k in scope.kinds)
+    for up in scope.usable[leaf.switch.id]:
         if up.speed_gbps < fastest:
             continue
         uplinks = math.ceil(least_gbps / Fraction(up.speed_gbps))
@@ -466,34 +492,33 @@ def _tiers(scope: Scope, cutoff: Cutoff, leaf: Leaf, base: Bound, usable: dict[s
         if scope.management:
             fewest = scope.row_leaves + scope.central_leaves
         start = plus(base, leaf_weight, fewest)
-        if not cutoff.passes(start):
+        if not alone.passes(start):
             continue
-        for spine in scope.switches:
+        most = alone.most[OBJECTIVES[rank]]
+        for spine_weight, spine, face in above.get(up.speed_gbps, ()):
+            if start[rank] + spine_weight[rank] * spec.min_spines > most:
+                # Every spine after this one weighs as much or more.
+                break
             if _too_slow(scope, [leaf.switch, spine, leaf.switch], [LEAF_SPINE]):
                 continue
-            spine_weight = measure.bound_weight(spine)
-            for face in usable[spine.id]:
-                if face.speed_gbps != up.speed_gbps:
-                    continue
-                spines = max(spec.min_spines, math.ceil(uplinks / (face.cages * face.ports)))
-                bound = plus(start, spine_weight, spines)
-                if not cutoff.passes(bound):
-                    continue
-                pair = measure.pair((up, leaf.switch), (face, spine))
-                link = _least(measure, pair, LEAF_SPINE)
-                if link is None or not measure.book.reaches(pair, measure.needed_m[LEAF_SPINE]):
-                    scope.refuse("interconnect")
-                    continue
-                bound = plus(bound, link, uplinks)
-                sigma = max(k.oversubscription for k in scope.kinds)
-                through = uplinks * Fraction(up.speed_gbps) * (1 + 1 / sigma)
-                deep_spines = max(2 * spec.min_spines, math.ceil(through / Fraction(_gbps(spine))))
-                deep = plus(bound, spine_weight, max(0, deep_spines - spines))
-                upwards = float(uplinks * Fraction(up.speed_gbps) / sigma)
-                if cutoff.passes(bound):
-                    yield Tiers(
-                        scope, cutoff, leaf, up, spine, face, base, link, uplinks, deep_spines, upwards, bound, deep
-                    )
+            spines = max(spec.min_spines, math.ceil(uplinks / (face.cages * face.ports)))
+            bound = plus(start, spine_weight, spines)
+            if not alone.passes(bound):
+                continue
+            pair = measure.pair((up, leaf.switch), (face, spine))
+            link = _least(measure, pair, LEAF_SPINE)
+            if link is None or not measure.book.reaches(pair, measure.needed_m[LEAF_SPINE]):
+                scope.refuse("interconnect")
+                continue
+            bound = plus(bound, link, uplinks)
+            through = uplinks * Fraction(up.speed_gbps) * (1 + 1 / sigma)
+            deep_spines = max(2 * spec.min_spines, math.ceil(through / Fraction(_gbps(spine))))
+            deep = plus(bound, spine_weight, max(0, deep_spines - spines))
+            upwards = float(uplinks * Fraction(up.speed_gbps) / sigma)
+            if alone.passes(bound):
+                yield Tiers(
+                    scope, cutoff, leaf, up, spine, face, base, link, uplinks, deep_spines, upwards, bound, deep
+                )
 
 
 def _too_slow(scope: Scope, passed: Sequence[Switch], link_classes: Sequence[str]) -> bool:

@@ -27,9 +27,9 @@ from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.mating import accepts
 from gpunet.solver.ports import faces
-from gpunet.solver.prices import Weight
+from gpunet.solver.prices import ZERO, Weight
 from gpunet.solver.search import Found, search
-from gpunet.solver.template import Template
+from gpunet.solver.template import Measure, Template, path_switches
 from gpunet.solver.templates import Cutoff, Scope
 
 
@@ -71,14 +71,8 @@ class Answer:
         """The design in figures; none without one."""
         if self.weight is None or self.choice is None:
             return None
-        return DesignSummary(
-            cost_usd=self.weight.cost / 100,
-            power_max_w=self.weight.power / 1000,
-            tco_usd=self.weight.tco / 100,
-            fabrics={f.value: _fabric(self.choice.templates[f]) for f in FabricName if f in self.choice.templates},
-            parts=dict(sorted((self.parts or {}).items())),
-            bought=dict(sorted((self.bought or {}).items())),
-        )
+        assert self.data is not None
+        return _summary(self.weight, self.data, self.choice)
 
 
 class Workbench:
@@ -91,7 +85,7 @@ class Workbench:
         self._tables = Tables()
         self._compiled: Compiled | str | None = None
         self._answers: dict[object, Answer] = {}
-        self._finder: Finder = Finder()
+        self.finder: Finder = Finder()
 
     @property
     def solves(self) -> int:
@@ -129,7 +123,7 @@ class Workbench:
                 self._answers[key] = Answer(Status.INFEASIBLE, self.case, reason=compiled)
             else:
                 compiled.suppose(prices or {})
-                self._answers[key] = self._solve(compiled, self._finder)
+                self._answers[key] = self._solve(compiled, self.finder)
         return self._answers[key]
 
     def of(self, case: Case) -> Answer:
@@ -151,7 +145,7 @@ class Workbench:
         if self._compiled is None:
             try:
                 self._compiled = compile_case(self.case, self.catalog, self._tables)
-                self._finder = _Remembering(self._compiled)
+                self.finder = _Remembering(self._compiled)
             except (SiteTooSmallError, NoPortsError) as error:
                 self._compiled = f"{error.setting}: {error}"
         return self._compiled
@@ -171,8 +165,28 @@ def _answer(case: Case, found: Found) -> Answer:
     assert data is not None
     assert choice is not None
     parts = choice.parts(data)
-    bought = {part: left for part, n in parts.items() if (left := n - data.owned.get(part, 0)) > 0}
-    return Answer(found.outcome.status, case, choice.net(data), parts, bought, data, choice)
+    return Answer(found.outcome.status, case, choice.net(data), parts, _bought(data, parts), data, choice)
+
+
+def _bought(data: Instance, parts: Mapping[str, int]) -> dict[str, int]:
+    return {part: left for part, n in parts.items() if (left := n - data.owned.get(part, 0)) > 0}
+
+
+def summarise(data: Instance, choice: Choice) -> DesignSummary:
+    """A choice in figures, at the prices of its instance."""
+    return _summary(choice.net(data), data, choice)
+
+
+def _summary(weight: Weight, data: Instance, choice: Choice) -> DesignSummary:
+    parts = choice.parts(data)
+    return DesignSummary(
+        cost_usd=weight.cost / 100,
+        power_max_w=weight.power / 1000,
+        tco_usd=weight.tco / 100,
+        fabrics={f.value: _fabric(choice.templates[f]) for f in FabricName if f in choice.templates},
+        parts=dict(sorted(parts.items())),
+        bought=dict(sorted(_bought(data, parts).items())),
+    )
 
 
 def _fabric(t: Template) -> FabricSummary:
@@ -287,13 +301,13 @@ def _parts_of(scope: Scope) -> frozenset[str]:
     return frozenset(part.id for part in (*scope.switches, *modules, *cables, *fibres))
 
 
+def reweigh(measure: Measure, t: Template) -> None:
+    """Weigh the switches of a template found at other prices at today's."""
+    switches = {s.id: s for wing in t.wings or (t,) for s in path_switches(wing)}
+    t.facts.switch_weight = sum((measure.switch_weight(switches[p]).times(n) for p, n in t.switches.items()), ZERO)
+
+
 def _least_now(t: Template, scope: Scope, objective: Objective) -> int | None:
-    """What a template found at other prices weighs at today's; none when it cannot be told."""
-    measure = scope.measure
-    by_id = {s.id: s for s in scope.switches}
-    if any(part not in by_id for part in t.switches):
-        return None
-    t.facts.switch_weight = sum(
-        (measure.switch_weight(by_id[part]).times(n) for part, n in t.switches.items()), Weight(0, 0, 0)
-    )
-    return measure.least(t, objective)
+    """What a template found at other prices weighs at today's; none when it cannot be built any more."""
+    reweigh(scope.measure, t)
+    return scope.measure.least(t, objective)

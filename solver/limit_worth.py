@@ -95,7 +95,7 @@ def worth_of(bench: Workbench, setting: str, change: str, case: Case) -> dict[st
         change=change,
         value=there.value / unit if there.is_optimal else None,
         saved=(today.value - there.value) / unit if there.is_optimal and today.is_optimal else None,
-        design_change=changes(today.parts or {}, there.parts)
+        design_change=changes(bench.catalog, today.parts or {}, there.parts)
         if there.parts is not None and there.value != today.value
         else (),
     ).model_dump(mode="json")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpunet.catalogs import medium_id, split_medium_id
-from gpunet.models.case import FabricName, Objective
+from gpunet.models.case import FabricName, Objective, PartFilter
 from gpunet.models.parts import Catalog
 from gpunet.models.study import DesignSummary
 from gpunet.models.study_sensitivity import PricePiece, PriceRange
@@ -38,7 +38,10 @@ def kind_of(catalog: Catalog, part: str) -> str:
 
 def line_of(bench: Workbench, part: str, price: int) -> Line:
     """The line of the best design at a unit price of one part, cents. Raises ValueError where there is no design."""
-    answer = bench.at({part: price})
+    return _line(bench, bench.at({part: price}), part, price)
+
+
+def _line(bench: Workbench, answer: Answer, part: str, price: int) -> Line:
     at_price = answer.value
     assert answer.bought is not None
     assert answer.parts is not None
@@ -85,13 +88,25 @@ def _media(compiled: Compiled, fabric: FabricName, pair: int, step_m: float) -> 
             yield medium_id(interconnect.medium_base, interconnect.medium_length_m)
 
 
+def hint_of(bench: Workbench, part: str) -> Line | None:
+    """The best design of today's switches, with the part if it is a switch, and the part free: a rival to try first."""
+    case, today = bench.case, bench.at({})
+    if any(":" in pattern for pattern in case.parts.allow):
+        return None
+    switches = {p for p in (*(today.parts or {}), part) if p in bench.catalog.switches}
+    others = {p for p in case.parts.allow if p not in bench.catalog.switches}
+    narrow = PartFilter(allow=tuple(sorted(switches | others)), deny=case.parts.deny)
+    prices = case.prices.model_copy(update={"overrides_usd": {**case.prices.overrides_usd, part: 0.0}})
+    answer = bench.of(case.model_copy(update={"parts": narrow, "prices": prices}))
+    return _line(bench, answer, part, 0) if answer.is_optimal and (answer.bought or {}).get(part) else None
+
+
 def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
     """The price range of one part as data for JSON, or none for a part that is not used even when it is free."""
-    today = bench.at()
+    today = bench.at({})
     compiled = bench.compiled
     assert isinstance(compiled, Compiled)
     assert today.bought is not None
-    bench.at()
     compiled.suppose({})
     quote = compiled.prices.quote(part)
     assert quote is not None
@@ -105,7 +120,7 @@ def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
     if in_design:
         pieces = envelope(probe, 0, top)
     else:
-        end, rival = lower_end(probe, base, 0, quote.cents)
+        end, rival = lower_end(probe, base, 0, quote.cents, hint_of(bench, part))
         if rival is None:
             return None
         # The rival's own piece ends at the price before; how far down it reaches is not asked.
@@ -127,7 +142,7 @@ def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
                 to_usd=None if p is pieces[-1] else pieces[i + 1].first / 100,
                 quantity=p.line.quantity,
                 design=_summary(today if p is own else p.line.design),
-                change=() if p is own else changes(today.parts or {}, p.line.design.parts),
+                change=() if p is own else changes(bench.catalog, today.parts or {}, p.line.design.parts),
             )
             for i, p in enumerate(pieces)
         ),
@@ -141,13 +156,12 @@ def _summary(answer: Answer) -> DesignSummary:
     return found
 
 
-def changes(before: Mapping[str, int], after: Mapping[str, int], only: Iterable[str] = ()) -> tuple[str, ...]:
-    """What is taken out and put in, largest first: ``-2 x a``, ``+1 x b``."""
+def changes(catalog: Catalog, before: Mapping[str, int], after: Mapping[str, int]) -> tuple[str, ...]:
+    """What is taken out and put in, switches first, then modules, then cables and fibre: ``-2 x a``, ``+1 x b``."""
     moved = Counter(after)
     moved.subtract(before)
-    listed = set(only)
-    return tuple(
-        f"{n:+,d} x {part}"
-        for part, n in sorted(moved.items(), key=lambda x: (x[1] > 0, x[0]))
-        if n and (not listed or part in listed)
+    order = ("switch", "nic", "module", "cable", "fibre")
+    listed = sorted(
+        ((p, n) for p, n in moved.items() if n), key=lambda x: (order.index(kind_of(catalog, x[0])), x[1] > 0, x[0])
     )
+    return tuple(f"{n:+,d} x {part}" for part, n in listed)

@@ -118,7 +118,7 @@ def _note(
         worst_regret_usd=(values[worst] - least[worst]) / 100,
         worst_scenario=worst,
         by_scenario_usd={s: v / 100 for s, v in values.items()},
-        change=changes(today.parts or {}, parts),
+        change=changes(bench.catalog, today.parts or {}, parts),
         design=summarise(*_alone(compiled, choice)),
     )
 

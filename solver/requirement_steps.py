@@ -157,7 +157,11 @@ def step_of(bench: Workbench, question: Question) -> dict[str, Any]:
         next_value=_plain(next_value),
         cost_change_usd=None if weight is None else (weight.cost - before.weight.cost) / 100,
         power_change_w=None if weight is None else (weight.power - before.weight.power) / 1000,
-        change=() if there is None else changes(before.parts or {}, there.parts) if there.parts else ("no design",),
+        change=()
+        if there is None
+        else changes(bench.catalog, before.parts or {}, there.parts)
+        if there.parts
+        else ("no design",),
         looked_to=values[-1] if next_value is None else next_value,
     ).model_dump(mode="json")
 

@@ -9,6 +9,7 @@ from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point,
 from gpunet.report.words import counted, kw, listed, percent, price, usd
 
 _CHANGES_SHOWN = 3
+_RIVALS_SHOWN = 20
 _OWN = (
     Column("part", name=True),
     Column("price USD", number=True),
@@ -78,8 +79,8 @@ def _answer(study: Sensitivity) -> str:
         )
     near = [r for r in study.prices if not r.in_design and r.price_usd]
     if near:
-        closest = min(near, key=lambda r: (r.price_usd - r.stays_from_usd) / r.price_usd)
-        share = (closest.price_usd - closest.stays_from_usd) / closest.price_usd
+        closest = min(near, key=_fall)
+        share = _fall(closest)
         how = "at today's price already" if not share else f"{percent(share)} below today"
         tie = "ties with it " if not share else "displaces a part "
         text.append(f"The nearest rival is {closest.part}: it {tie}{how}.")
@@ -104,9 +105,16 @@ def _prices(study: Sensitivity) -> Iterable[Block]:
     )
     if rivals:
         yield Heading("Parts that could displace one, nearest first")
-        yield Table(_RIVALS, tuple(_rival_row(r) for r in rivals))
+        yield Table(_RIVALS, tuple(_rival_row(r) for r in rivals[:_RIVALS_SHOWN]))
+        if len(rivals) > _RIVALS_SHOWN:
+            yield Paragraph(f"{len(rivals) - _RIVALS_SHOWN:,} more would have to fall further; --json lists them all.")
     if study.never:
         yield Paragraph(f"{counted(len(study.never), 'part')} would not be used even free of charge.")
+
+
+def _fall(found: PriceRange) -> float:
+    """By what share a price must fall for the part to enter."""
+    return (found.price_usd - found.stays_from_usd) / found.price_usd if found.price_usd else 0.0
 
 
 def _own_row(found: PriceRange) -> tuple[str | Cell, ...]:
@@ -133,13 +141,12 @@ def _beyond(found: PriceRange) -> Iterable[str]:
 
 
 def _rival_row(found: PriceRange) -> tuple[str | Cell, ...]:
-    gap = found.price_usd - found.stays_from_usd
-    share = gap / found.price_usd if found.price_usd else 0.0
+    share = _fall(found)
     return (
         found.part,
         price(found.price_usd, found.price_how),
         usd(found.stays_from_usd),
-        "a tie" if not gap else percent(share),
+        "a tie" if not share else percent(share),
         _changes(found.pieces[0].change),
     )
 

@@ -69,7 +69,12 @@ def answer(
 
             return work(found, catalog, Plan(jobs, resume, stop, tell))
 
-        study = progress.run("solving", run, stop=stop)
+        from gpunet.solver.tasks import JournalError
+
+        try:
+            study = progress.run("solving", run, stop=stop)
+        except JournalError as error:
+            raise typer.BadParameter(str(error), param_hint="--resume") from None
     if as_json:
         print_json(study.model_dump(mode="json"))
     else:

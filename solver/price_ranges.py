@@ -126,6 +126,8 @@ def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
         # The rival's own piece ends at the price before; how far down it reaches is not asked.
         pieces = [Piece(end - 1, end - 1, rival), Piece(end, quote.cents, base)]
     own = next(p for p in pieces if p.first <= quote.cents <= p.last)
+    # A tie belongs to the piece below; today's design is still among the best there.
+    tie = own.first > 0 and own.line.worth(own.first - 1) == pieces[pieces.index(own) - 1].line.worth(own.first - 1)
     open_end = own.last >= top if in_design else True
     found = PriceRange(
         part=part,
@@ -133,7 +135,7 @@ def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
         in_design=in_design,
         price_usd=quote.cents / 100,
         price_how=quote.how,
-        stays_from_usd=own.first / 100,
+        stays_from_usd=(own.first - tie) / 100,
         stays_to_usd=None if open_end else own.last / 100,
         looked_to_usd=top / 100,
         pieces=tuple(

@@ -116,7 +116,7 @@ def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
     def probe(price: int) -> Line:
         return line_of(bench, part, price) if price != quote.cents else base
 
-    base = line_of(bench, part, quote.cents)
+    base = _line(bench, today, part, quote.cents)
     if in_design:
         pieces = envelope(probe, 0, top)
     else:

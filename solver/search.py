@@ -31,6 +31,7 @@ WIDER = (1.01, 1.03, 1.1, 1.3, 2.0, 5.0, math.inf)
 """How far beyond its best a group's templates are tried while no feasible design is known."""
 
 Progress = Callable[[str], None]
+Solver = Callable[[Instance, Engine, float | None], Outcome]
 Group = tuple[FabricName, bool]
 """A fabric, and whether its switches carry storage beside it: a choice has at most one template of each group."""
 
@@ -101,10 +102,11 @@ def search(
     limit_s: float | None = None,
     tell: Progress | None = None,
     finder: Finder | None = None,
+    solver: Solver = solve,
 ) -> Found:
     """Solve a compiled case to proven optimality, or to the best design within the time limit.
 
-    A ``finder`` that remembers makes a second search of the same case quicker.
+    A ``finder`` that remembers makes a second search of the same case quicker; ``solver`` solves the instances.
     """
     finder = finder or Finder()
     clock = Clock(limit_s)
@@ -153,7 +155,7 @@ def search(
         compiled, _by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None, finder
     )
     data = instance(compiled, held)
-    outcome = solve(data, engine, clock.left())
+    outcome = solver(data, engine, clock.left())
     for factor in WIDER:
         if outcome.status is not Status.INFEASIBLE:
             break
@@ -162,13 +164,13 @@ def search(
         most = {g: factor * w if w else math.inf for g, w in floors[first].least.items()}
         cutoffs = {g: _cutoff(g, first, floors, ceilings, most[g]) for g in most}
         data = instance(compiled, _held_within(compiled, cutoffs, first, kept, finder))
-        outcome = solve(data, engine, clock.left())
+        outcome = solver(data, engine, clock.left())
     late = any(_cut_short(compiled, g) for g in groups(compiled))
     if outcome.value is None or outcome.status is not Status.OPTIMAL or late:
         if late and outcome.status is Status.INFEASIBLE:
             outcome = Outcome(Status.NO_SOLUTION, None, None, None)
         return Found(_unproven(outcome, _floor(compiled, floors[first])), data)
-    return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, kept, finder, say)
+    return _certify(compiled, engine, clock, Found(outcome, data), floors, ceilings, kept, finder, solver, say)
 
 
 def _cut_short(compiled: Compiled, group: Group) -> bool:
@@ -304,6 +306,7 @@ def _certify(
     ceilings: dict[Objective, int],
     kept: dict[Group, Kept],
     finder: Finder,
+    solver: Solver,
     say: Progress,
 ) -> Found:
     """Add every template that could still be in a better or equal design, and solve again if there is any.
@@ -331,7 +334,7 @@ def _certify(
         if all((f, t.rank()) in known for f, ts in held.items() for t in ts):
             continue
         data = instance(compiled, held)
-        outcome = solve(data, engine, clock.left())
+        outcome = solver(data, engine, clock.left())
         if outcome.value is None and outcome.status is Status.INFEASIBLE and share < 1:
             continue
         better = outcome.value is not None and outcome.value <= found.outcome.value

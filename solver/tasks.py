@@ -6,6 +6,7 @@ workbench, and results are put together in the order of the steps.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import multiprocessing
@@ -94,6 +95,9 @@ _own: Workbench | None = None
 
 def _start(case: Case, catalog: Catalog, engine: str) -> None:
     global _own
+    # What came with the case stays for good: the collector need not look at it again and again.
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
     _own = Workbench(case, catalog, engine)
 
 

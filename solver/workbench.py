@@ -18,9 +18,10 @@ from gpunet.models.case import Case, FabricName, Objective
 from gpunet.models.design import Status
 from gpunet.models.parts import Catalog
 from gpunet.models.study import DesignSummary, FabricSummary
+from gpunet.solver.apart import solve_apart
 from gpunet.solver.candidates import Compiled, Finder, best_of, compile_case, passes
 from gpunet.solver.demand import NoPortsError
-from gpunet.solver.engines import Engine, EngineError
+from gpunet.solver.engines import Engine, EngineError, Outcome, solve
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.interconnects import Tables
 from gpunet.solver.layout import SiteTooSmallError
@@ -157,13 +158,18 @@ class Workbench:
         return self._compiled
 
     def _solve(self, compiled: Compiled, finder: Finder) -> Answer:
-        found = search(compiled, self.engine, finder=finder)
+        found = search(compiled, self.engine, finder=finder, solver=_solve)
         status = found.outcome.status
         if found.outcome.choice is None or found.data is None:
             return Answer(status, compiled.case)
         if status is not Status.OPTIMAL:
             raise EngineError(f"{self.engine.value} ended with {status.value} without a time limit")
         return _answer(compiled.case, found)
+
+
+def _solve(data: Instance, engine: Engine, limit_s: float | None) -> Outcome:
+    """Without an engine where nothing couples the fabrics, else with it."""
+    return (solve_apart(data) if engine is Engine.HIGHS else None) or solve(data, engine, limit_s)
 
 
 def _answer(case: Case, found: Found) -> Answer:

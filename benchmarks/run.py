@@ -5,6 +5,7 @@ Seconds and memory depend on the machine, so each table has a yardstick measured
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -20,9 +21,11 @@ from unpruned import instance_of_everything
 
 from gpunet.case_file import case_from_data
 from gpunet.catalogs import load_catalog
-from gpunet.solver.candidates import compile_case
+from gpunet.solver.candidates import Compiled, compile_case
 from gpunet.solver.engines import Engine, solve
+from gpunet.solver.optimize import optimize
 from gpunet.solver.search import search
+from gpunet.solver.workbench import Workbench
 
 LIBRARIES = "import highspy, networkx, numpy, pulp, pydantic, typer, yaml"
 """What ``gpunet optimize`` loads."""
@@ -43,6 +46,15 @@ OPTIMIZE = (
     ("131,072, backend", 131072, "\nfabrics: {backend: {}}" + DENSE, False, 1),
 )
 """GPUs and fabrics; how often each is run, the quickest counts."""
+
+RE_SOLVES = (
+    ("256, four fabrics", 256, ""),
+    ("1,024, four fabrics", 1024, ""),
+    ("16,384, backend", 16384, "\nfabrics: {backend: {}}"),
+)
+STUDIES = (("256, four fabrics", 256, ""), ("16,384, backend", 16384, "\nfabrics: {backend: {}}"))
+FRESH_EVERY = 5
+"""Of so many moved prices one is also solved afresh, to compare seconds and answers."""
 
 NARROW = """
 cluster: {gpus: 256, server: dgx-h100}
@@ -153,16 +165,46 @@ def pruning() -> Iterator[Sequence[str]]:
         yield name, f"{held:,}", f"{(outcome.value or 0) / 100:,.2f}", f"{seconds:.2f}", f"{seconds / pruned:.0f}"
 
 
+def re_solves() -> Iterator[Sequence[str]]:
+    """Solving again at other prices in one workbench, against calling ``optimize`` afresh each time."""
+    catalog = load_catalog()
+    for name, gpus, rest in RE_SOLVES:
+        case = case_from_data(yaml.safe_load(f"cluster: {{gpus: {gpus}, server: dgx-h100}}{rest}"), catalog)
+        bench = Workbench(case, catalog)
+        today, compiled = bench.at({}), bench.compiled
+        assert isinstance(compiled, Compiled)
+        parts = sorted(today.bought or {})
+        prices = [{p: round((compiled.prices.cents(p) or 0) * f)} for p in parts for f in (0.9, 1.1)]
+        begun = time.perf_counter()
+        answers = [bench.at(price) for price in prices]
+        again = (time.perf_counter() - begun) / len(prices)
+        begun = time.perf_counter()
+        for price, answer in list(zip(prices, answers, strict=True))[::FRESH_EVERY]:
+            overrides = {part: cents / 100 for part, cents in price.items()}
+            moved = case.model_copy(update={"prices": case.prices.model_copy(update={"overrides_usd": overrides})})
+            totals = optimize(moved, catalog).result.totals
+            if totals is None or round(totals.cost_usd * 100) != answer.value:
+                sys.exit(f"{gpus} GPUs at {price}: {totals} afresh, {answer.value} in the workbench")
+        afresh = (time.perf_counter() - begun) / len(prices[::FRESH_EVERY])
+        yield name, f"{len(prices)}", f"{1 / again:.1f}", f"{1 / afresh:.1f}", f"{afresh / again:.0f}"
+
+
+def studies() -> Iterator[Sequence[str]]:
+    """A full sensitivity from the command, in two processes."""
+    bare = quickest(3, LIBRARIES)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, gpus, rest in STUDIES:
+            case = Path(folder) / "case.yaml"
+            case.write_text(f"cluster: {{gpus: {gpus}, server: dgx-h100}}{rest}\n", encoding="utf-8")
+            used = run(GPUNET, "sensitivity", str(case), "-j", "2", "--json")
+            solves = json.loads(used.output)["solves"]
+            yield name, f"{solves:,}", f"{used.seconds:.1f}", f"{used.seconds / bare.seconds:.0f}"
+
+
 def warm_up() -> None:
-    """Load the solver, so that no row pays for it. HiGHS prints its banner once, which is kept out of the tables."""
-    saved = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        case, catalog = flat_case(64, 1)
-        search(compile_case(case, catalog))
-    finally:
-        os.dup2(saved, 1)
-        os.close(saved)
+    """Load the solver, so that no row pays for it."""
+    case, catalog = flat_case(64, 1)
+    search(compile_case(case, catalog))
 
 
 def main() -> None:
@@ -170,6 +212,9 @@ def main() -> None:
     head = ("gpunet optimize", "s", "peak MB", "time : loading", "memory : loading")
     table("Whole runs", head, whole_runs())
     warm_up()
+    head = ("GPUs", "prices moved", "solves/s again", "optimize/s afresh", "ratio")
+    table("Solving again", head, re_solves())
+    table("gpunet sensitivity -j 2", ("GPUs", "solves", "s", "time : loading"), studies())
     head = (
         "GPUs",
         "models",

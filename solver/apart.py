@@ -7,9 +7,8 @@ the two to the same design.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from gpunet.models.case import FabricName
@@ -43,25 +42,28 @@ def solve_apart(data: Instance) -> Outcome | None:
         if ways
     }
     options = {fabric: _options(data, fabric, best_way) for fabric in data.templates}
-    oob = sorted(options.pop(FabricName.OOB, []), key=lambda x: x.rank)
+    oob = options.pop(FabricName.OOB, None)
     if math.prod(len(found) + 1 for found in options.values()) > MOST_CHOICES:
         return None
+    lightest = 0 if oob is None else min((x.rank[0] for x in oob), default=0)
     best: tuple[Rank, list[Template]] | None = None
-    for chosen in _choices(data, options):
-        rank = _sum(x.rank for x in chosen)
-        if best is not None and rank and rank[0] > best[0][0]:
-            continue
-        templates = [x.template for x in chosen]
-        if FabricName.OOB in data.templates:
-            manager = next((x for x in oob if _manages(data, templates, x.template)), None)
-            if manager is None:
+
+    def most() -> float:
+        return math.inf if best is None else best[0][0] - lightest
+
+    for lists in _kinds_of_choice(data, options):
+        for chosen in _choices(lists, most):
+            templates, rank = [x.template for x in chosen], _sum([x.rank for x in chosen])
+            if oob is not None:
+                manager = next((x for x in oob if _manages(data, templates, x.template)), None)
+                if manager is None:
+                    continue
+                rank = _sum([*([rank] if chosen else []), manager.rank])
+                templates.append(manager.template)
+            elif not _has_space(data, templates):
                 continue
-            rank = _sum([rank, manager.rank]) if chosen else manager.rank
-            templates.append(manager.template)
-        elif not _has_space(data, templates):
-            continue
-        if best is None or rank < best[0]:
-            best = rank, templates
+            if best is None or rank < best[0]:
+                best = rank, templates
     if best is None:
         return Outcome(Status.INFEASIBLE, None, None, None)
     built = {}
@@ -75,7 +77,7 @@ def solve_apart(data: Instance) -> Outcome | None:
 
 
 def _options(data: Instance, fabric: FabricName, best_way: dict[Key, int]) -> list[Option]:
-    """Every template of a fabric whose links can be built, with its rank."""
+    """Every template of a fabric whose links can be built, lightest first."""
     found = []
     for i, t in enumerate(data.templates[fabric]):
         needs = [(key, n) for key in data.ways if (n := data.need(key, t))]
@@ -86,18 +88,32 @@ def _options(data: Instance, fabric: FabricName, best_way: dict[Key, int]) -> li
             for o in data.case.objectives
         )
         found.append(Option((*worth, i, sum(best_way[key] * n for key, n in needs)), t))
-    return found
+    return sorted(found, key=lambda x: x.rank)
 
 
-def _choices(data: Instance, options: dict[FabricName, list[Option]]) -> Iterable[tuple[Option, ...]]:
-    """One option per fabric; no storage fabric beside a backend that carries storage."""
+def _kinds_of_choice(data: Instance, options: dict[FabricName, list[Option]]) -> list[list[list[Option]]]:
+    """The lists to choose from: a backend that carries storage stands without a storage fabric."""
     if not data.storage_optional:
-        return itertools.product(*options.values())
-    alone = [x for x in options[FabricName.BACKEND] if not x.template.carries_storage]
-    carrying = [x for x in options[FabricName.BACKEND] if x.template.carries_storage]
+        return [list(options.values())]
+    backend = options[FabricName.BACKEND]
     rest = [found for fabric, found in options.items() if fabric not in (FabricName.BACKEND, FabricName.STORAGE)]
-    storage = options.get(FabricName.STORAGE, [])
-    return itertools.chain(itertools.product(alone, storage, *rest), itertools.product(carrying, *rest))
+    alone = [x for x in backend if not x.template.carries_storage]
+    carrying = [x for x in backend if x.template.carries_storage]
+    return [[alone, options.get(FabricName.STORAGE, []), *rest], [carrying, *rest]]
+
+
+def _choices(lists: list[list[Option]], most: Callable[[], float]) -> Iterator[tuple[Option, ...]]:
+    """One option of every list, as long as their first objective sums to no more than ``most`` says at the moment."""
+    if not lists:
+        yield ()
+        return
+    first, *others = lists
+    least = sum(min((x.rank[0] for x in found), default=0) for found in others)
+    for option in first:
+        if option.rank[0] + least > most():
+            return
+        for rest in _choices(others, lambda here=option.rank[0]: most() - here):
+            yield (option, *rest)
 
 
 def _sum(ranks: Iterable[Rank]) -> Rank:

@@ -102,13 +102,13 @@ def search(
     limit_s: float | None = None,
     tell: Progress | None = None,
     finder: Finder | None = None,
-    solver: Solver = solve,
+    solver: Solver | None = None,
 ) -> Found:
     """Solve a compiled case to proven optimality, or to the best design within the time limit.
 
     A ``finder`` that remembers makes a second search of the same case quicker; ``solver`` solves the instances.
     """
-    finder = finder or Finder()
+    finder, solver = finder or Finder(), solver or solve
     clock = Clock(limit_s)
     say = tell or (lambda _: None)
     first = compiled.case.objectives[0]

@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -191,7 +192,7 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     if not tiers:
         return
     for t in tiers:
-        t.cores = plus((0.0, 0.0, 0.0), _least_per_core_gbps(scope, usable, t.spine), t.core_gbps)
+        t.cores = plus((0.0, 0.0, 0.0), _least_per_core_gbps(scope, usable, t.spine), t.joint.core_gbps)
         t.deep_start = plus(t.deep_start, t.cores, 1)
     tiers.sort(key=lambda t: t.deep_start[rank])
     for t in tiers:
@@ -232,6 +233,9 @@ class Leaf:
     downs: tuple[Face, ...]
     _known: dict[tuple[Topology, int], list[Spread]] = field(default_factory=dict)
     _rest: dict[tuple[Topology, int], Iterator[Spread]] = field(default_factory=dict)
+    _joints: dict[tuple[int, int, str], Joint | None] = field(default_factory=dict)
+    _lengths: dict[int, Counter[float]] = field(default_factory=dict)
+    _fits: dict[tuple[int, int, int, str, Stripe, int], bool] = field(default_factory=dict)
 
     @cached_property
     def fewest(self) -> int:
@@ -242,6 +246,37 @@ class Leaf:
             (_fewest_leaves(scope, self, up, math.ceil(_uplink_gbps(scope) / Fraction(up.speed_gbps))) for up in ups),
             default=1,
         )
+
+    def joint(self, up: Face, spine: Switch, face: Face, uplinks: int, sigma: Fraction) -> Joint | None:
+        """The leaf under a spine; none where nothing joins them over the run that every template has."""
+        key = (id(up), id(face), spine.id)
+        if key not in self._joints:
+            measure, spec = self.scope.measure, self.scope.spec
+            pair = measure.pair((up, self.switch), (face, spine))
+            gbps = uplinks * Fraction(up.speed_gbps)
+            deep_spines = max(2 * spec.min_spines, math.ceil(gbps * (1 + 1 / sigma) / Fraction(_gbps(spine))))
+            joins = measure.book.reaches(pair, measure.needed_m[LEAF_SPINE])
+            self._joints[key] = Joint(pair, deep_spines, float(gbps / sigma)) if joins else None
+        return self._joints[key]
+
+    def lengths(self, spread: Spread) -> Counter[float]:
+        """Leaves of a spread by their distance from the spines, m."""
+        if id(spread) not in self._lengths:
+            lengths = self.scope.measure.leaf_spread_m(bare(self.scope, self.switch, self.downs, spread))
+            self._lengths[id(spread)] = lengths
+        return self._lengths[id(spread)]
+
+    def fits_under(self, spread: Spread, up: Face, spine: Switch, face: Face, stripe: Stripe, n_lower: int) -> bool:
+        """Whether both switches have the cages for a stripe from ``n_lower`` leaves."""
+        key = (id(spread), id(up), id(face), spine.id, stripe, n_lower)
+        if key not in self._fits:
+            down, over = down_uses(self.scope, self.downs, spread), upper_cages(stripe, n_lower)
+            self._fits[key] = (
+                over <= face.cages
+                and fits(self.switch, [*down, (up, lower_cages(stripe))])
+                and fits(spine, [(face, over)])
+            )
+        return self._fits[key]
 
     def families(self) -> list[tuple[Topology, int]]:
         """The kinds of spread: topology and rails per leaf."""
@@ -454,6 +489,17 @@ def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face],
             yield found
 
 
+class Joint(NamedTuple):
+    """What follows from a leaf face under a spine face, whatever the prices."""
+
+    pair: int
+    """Number of the pair of cages."""
+    deep_spines: int
+    """Fewest spines when half their bandwidth goes on to cores."""
+    core_gbps: float
+    """Least bandwidth from spines to cores, Gb/s."""
+
+
 class Above(NamedTuple):
     """A spine model, run with one face down."""
 
@@ -501,24 +547,19 @@ def _tiers(
                 break
             if _too_slow(scope, [leaf.switch, spine, leaf.switch], [LEAF_SPINE]):
                 continue
-            spines = max(spec.min_spines, math.ceil(uplinks / (face.cages * face.ports)))
+            spines = max(spec.min_spines, -(-uplinks // (face.cages * face.ports)))
             bound = plus(start, spine_weight, spines)
             if not alone.passes(bound):
                 continue
-            pair = measure.pair((up, leaf.switch), (face, spine))
-            link = _least(measure, pair, LEAF_SPINE)
-            if link is None or not measure.book.reaches(pair, measure.needed_m[LEAF_SPINE]):
+            joint = leaf.joint(up, spine, face, uplinks, sigma)
+            link = None if joint is None else measure.book.least_per_link(joint.pair, measure.shortest_m[LEAF_SPINE])
+            if joint is None or link is None:
                 scope.refuse("interconnect")
                 continue
             bound = plus(bound, link, uplinks)
-            through = uplinks * Fraction(up.speed_gbps) * (1 + 1 / sigma)
-            deep_spines = max(2 * spec.min_spines, math.ceil(through / Fraction(_gbps(spine))))
-            deep = plus(bound, spine_weight, max(0, deep_spines - spines))
-            upwards = float(uplinks * Fraction(up.speed_gbps) / sigma)
             if alone.passes(bound):
-                yield Tiers(
-                    scope, cutoff, leaf, up, spine, face, base, link, uplinks, deep_spines, upwards, bound, deep
-                )
+                deep = plus(bound, spine_weight, max(0, joint.deep_spines - spines))
+                yield Tiers(scope, cutoff, leaf, up, spine, face, base, link, uplinks, joint, bound, deep)
 
 
 def _too_slow(scope: Scope, passed: Sequence[Switch], link_classes: Sequence[str]) -> bool:
@@ -598,10 +639,7 @@ class Tiers:
     link: tuple[float, ...]
     uplinks: int
     """Fewest leaf uplinks that carry every endpoint."""
-    deep_spines: int
-    """Fewest spines when half their bandwidth goes on to cores."""
-    core_gbps: float
-    """Least bandwidth from spines to cores, Gb/s."""
+    joint: Joint
     start: Bound
     """Least weight in two tiers."""
     deep_start: Bound
@@ -639,14 +677,12 @@ class Tiers:
 
     def _link_at(self, spread: Spread) -> tuple[float, ...]:
         """Least weight of an uplink on average, every leaf at its own distance from the spines."""
-        measure, leaf = self.scope.measure, self.leaf
-        lengths = measure.leaf_spread_m(bare(self.scope, leaf.switch, leaf.downs, spread))
+        lengths, book = self.leaf.lengths(spread), self.scope.measure.book
         key = id(lengths)
         if key not in self._links:
-            pair = measure.pair((self.up, leaf.switch), (self.face, self.spine))
             total: Bound = (0.0, 0.0, 0.0)
             for length_m, leaves in lengths.items():
-                link = measure.book.least_per_link(pair, length_m)
+                link = book.least_per_link(self.joint.pair, length_m)
                 total = plus(total, link or (math.inf,) * len(OBJECTIVES), leaves / spread.n_leaves)
             self._links[key] = total
         return self._links[key]
@@ -663,15 +699,15 @@ class Tiers:
 
     def _deep_bound(self, leaves: int, spines: int, uplinks: int, link: Sequence[float] | None = None) -> Bound:
         """Least weight of three tiers with so many leaves, spines and uplinks."""
-        return plus(self._bound(leaves, max(spines, self.deep_spines), uplinks, link), self.cores, 1)
+        return plus(self._bound(leaves, max(spines, self.joint.deep_spines), uplinks, link), self.cores, 1)
 
     def _uppers(
         self, n_lower: int, need: int, spread: Spread, ports: int, link: Sequence[float], pods: int = 1
     ) -> Iterator[Upper]:
         """Spine counts and multiplicities that give each of ``n_lower`` leaves ``need`` uplinks."""
         spec = self.scope.spec
-        down = down_uses(self.scope, self.leaf.downs, spread)
         if spec.striping is Striping.PORTS:
+            down = down_uses(self.scope, self.leaf.downs, spread)
             count = max(spec.min_spines, math.ceil(n_lower * need / ports))
             upper = Upper(self.spine, self.up, self.face, count, 0, need)
             if fits(self.leaf.switch, [*down, (self.up, math.ceil(need / self.up.ports))]):
@@ -694,11 +730,7 @@ class Tiers:
                 uplinks = spread.n_leaves * count * multiplicity
                 if not self.cutoff.passes(bound(spread.n_leaves, count * pods, uplinks, link)):
                     continue
-                if not fits(self.leaf.switch, [*down, (self.up, lower_cages(stripe))]):
-                    continue
-                if upper_cages(stripe, n_lower) > self.face.cages:
-                    continue
-                if not fits(self.spine, [(self.face, upper_cages(stripe, n_lower))]):
+                if not self.leaf.fits_under(spread, self.up, self.spine, self.face, stripe, n_lower):
                     continue
                 # With the same multiplicity, more spines are only more of everything.
                 seen.add(multiplicity)
@@ -717,10 +749,12 @@ class Tiers:
                     return
                 if spread.n_leaves < max(2, spec.min_leaves):
                     continue
-                if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.deep_spines, self.uplinks)):
+                if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.joint.deep_spines, self.uplinks)):
                     break
                 link = self._link_at(spread)
-                if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.deep_spines, self.uplinks, link)):
+                if not self.cutoff.passes(
+                    self._deep_bound(spread.n_leaves, self.joint.deep_spines, self.uplinks, link)
+                ):
                     continue
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
                 groups = spread.n_leaves // spread.leaves_per_group

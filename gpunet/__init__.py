@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpunet.models.case import Case, Objective
     from gpunet.models.design import Design, Verification
+    from gpunet.models.parts import Catalog
+    from gpunet.models.study_sensitivity import Sensitivity
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load_case", "optimize", "verify"]
+__all__ = ["__version__", "load_case", "optimize", "sensitivity", "verify"]
 
 
 def load_case(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> Case:
@@ -47,11 +49,57 @@ def optimize(
     Raises ``gpunet.models.problems.InputError`` for a case or catalogue that cannot be used and ``ValueError`` for an
     objective, an engine or a time limit that does not exist.
     """
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.optimize import optimize as solve
+
+    found, catalog = _ready(case, objective, catalog_dirs)
+    if time_limit_s is not None and not 0 < time_limit_s < float("inf"):
+        raise ValueError(f"time_limit_s must be a positive number of seconds, not {time_limit_s!r}")
+    return solve(found, catalog, engine=Engine(engine), time_limit_s=time_limit_s)
+
+
+def sensitivity(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    objective: str | Sequence[str] | None = None,
+    engine: str = "highs",
+    bands: bool = False,
+    scenarios_usd: Mapping[str, Mapping[str, float]] | None = None,
+    jobs: int = 1,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Sensitivity:
+    """How firm the best network is: price ranges, requirement steps, what limits cost, and uncertain prices.
+
+    ``case``, ``objective`` and ``engine`` as for ``optimize``. ``bands`` adds the tornado and the design of least worst
+    regret over the price bands of the catalogue; ``scenarios_usd`` (scenario -> part -> unit price, USD) the regret over
+    those. ``jobs`` processes give the same answer for every number; more than one needs a main module that can be
+    imported. Raises what ``optimize`` raises.
+    """
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.sensitivity import sensitivity as study
+    from gpunet.solver.tasks import Plan
+
+    found, catalog = _ready(case, objective, catalog_dirs)
+    return study(found, catalog, Plan(jobs), engine=Engine(engine), bands=bands, scenarios_usd=scenarios_usd)
+
+
+def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verification:
+    """Every rule checked again from the wiring of a design, by code that shares nothing with the solver."""
+    from gpunet.catalogs import load_catalog
+    from gpunet.solver.verify import verify as check
+
+    return check(design, load_catalog(catalog_dirs))
+
+
+def _ready(
+    case: str | Path | Mapping[str, Any] | Case,
+    objective: str | Sequence[str] | None,
+    catalog_dirs: Sequence[str | Path],
+) -> tuple[Case, Catalog]:
+    """A case however it is given, checked against the catalogue, which comes with it."""
     from gpunet.case_file import case_from_data, read_case
     from gpunet.catalogs import load_catalog
     from gpunet.models.case import Case
-    from gpunet.solver.engines import Engine
-    from gpunet.solver.optimize import optimize as solve
 
     catalog = load_catalog(catalog_dirs)
     if isinstance(case, Case):
@@ -61,19 +109,7 @@ def optimize(
         found = case_from_data(case, catalog)
     else:
         found = read_case(case, catalog)
-    if objective is not None:
-        found = with_objectives(found, objective)
-    if time_limit_s is not None and not 0 < time_limit_s < float("inf"):
-        raise ValueError(f"time_limit_s must be a positive number of seconds, not {time_limit_s!r}")
-    return solve(found, catalog, engine=Engine(engine), time_limit_s=time_limit_s)
-
-
-def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verification:
-    """Every rule checked again from the wiring of a design, by code that shares nothing with the solver."""
-    from gpunet.catalogs import load_catalog
-    from gpunet.solver.verify import verify as check
-
-    return check(design, load_catalog(catalog_dirs))
+    return (found if objective is None else with_objectives(found, objective)), catalog
 
 
 def with_objectives(case: Case, objective: str | Sequence[str]) -> Case:

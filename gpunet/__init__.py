@@ -71,7 +71,7 @@ def sensitivity(
     """How firm the best network is: price ranges, requirement steps, what limits cost, and uncertain prices.
 
     ``case``, ``objective`` and ``engine`` as for ``optimize``. ``bands`` adds the tornado and the design of least worst
-    regret over the price bands of the catalogue; ``scenarios_usd`` (scenario -> part -> unit price, USD) the regret over
+    regret over the catalogue's price bands; ``scenarios_usd`` (scenario -> part -> unit price, USD) the regret over
     those. ``jobs`` processes give the same answer for every number; more than one needs a main module that can be
     imported. Raises what ``optimize`` raises.
     """

@@ -236,6 +236,7 @@ class Leaf:
     _joints: dict[tuple[int, int, str], Joint | None] = field(default_factory=dict)
     _lengths: dict[int, Counter[float]] = field(default_factory=dict)
     _fits: dict[tuple[int, int, int, str, Stripe, int], bool] = field(default_factory=dict)
+    _most_uplinks: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @cached_property
     def fewest(self) -> int:
@@ -265,6 +266,20 @@ class Leaf:
             lengths = self.scope.measure.leaf_spread_m(bare(self.scope, self.switch, self.downs, spread))
             self._lengths[id(spread)] = lengths
         return self._lengths[id(spread)]
+
+    def most_uplinks(self, spread: Spread, up: Face) -> int:
+        """Uplinks that the cages left beside a full leaf's endpoints can carry at most."""
+        key = (id(spread), id(up))
+        if key not in self._most_uplinks:
+            uses = down_uses(self.scope, self.downs, spread)
+            taken = sum(cages for face, cages in uses if face.group.name == up.group.name)
+            ports = min(up.cages, up.group.count - taken) * up.ports
+            if self.switch.max_logical_ports is not None:
+                ports = min(
+                    ports, int(self.switch.max_logical_ports.v) - sum(face.ports * cages for face, cages in uses)
+                )
+            self._most_uplinks[key] = ports
+        return self._most_uplinks[key]
 
     def fits_under(self, spread: Spread, up: Face, spine: Switch, face: Face, stripe: Stripe, n_lower: int) -> bool:
         """Whether both switches have the cages for a stripe from ``n_lower`` leaves."""
@@ -663,6 +678,8 @@ class Tiers:
                 if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks, link)):
                     continue
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+                if need > self.leaf.most_uplinks(spread, self.up):
+                    continue
                 for upper in self._uppers(spread.n_leaves, need, spread, ports, link):
                     found = _template(scope, self.cutoff, self.base, self.leaf.switch, self.leaf.downs, spread, upper)
                     if found is not None:
@@ -717,6 +734,7 @@ class Tiers:
         if most < 1:
             return
         whole = max(self.up.ports, self.face.ports)
+        room = self.leaf.most_uplinks(spread, self.up)
         seen: set[int] = set()
         bound = self._bound if pods == 1 else self._deep_bound
         for count in spine_counts(need, most, spec.min_spines):
@@ -725,7 +743,7 @@ class Tiers:
                 return
             for multiplicity in {b, math.ceil(b / whole) * whole}:
                 stripe = Stripe(count, multiplicity, self.up.ports, self.face.ports)
-                if multiplicity > most or multiplicity in seen:
+                if multiplicity > most or multiplicity in seen or count * multiplicity > room:
                     continue
                 uplinks = spread.n_leaves * count * multiplicity
                 if not self.cutoff.passes(bound(spread.n_leaves, count * pods, uplinks, link)):
@@ -757,6 +775,8 @@ class Tiers:
                 ):
                     continue
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+                if need > self.leaf.most_uplinks(spread, self.up):
+                    continue
                 groups = spread.n_leaves // spread.leaves_per_group
                 for groups_per_pod in range(min(groups - 1, ports // spread.leaves_per_group), 0, -1):
                     leaves = groups_per_pod * spread.leaves_per_group

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gpunet.cli_catalog import catalog_app
+from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
+from gpunet.cli_frontier import frontier
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, case_of
 from gpunet.cli_sensitivity import EPILOG as SENSITIVITY_EXAMPLES
 from gpunet.cli_sensitivity import sensitivity
@@ -199,6 +201,7 @@ def verify(
 
 
 app.command(epilog=SENSITIVITY_EXAMPLES)(sensitivity)
+app.command(epilog=FRONTIER_EXAMPLES)(frontier)
 
 
 @app.command()

@@ -1,0 +1,227 @@
+"""The least cost, power or tco at every step of something that is no total: a server count or a limit of the case.
+
+A limit is stepped from its loosest value down. A design that needs less of it than the limit allows answers for every
+limit down to what it needs, so the next question starts just below that, until no design is left: every value at which
+the optimum can change is met, and no other.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from gpunet.models.case import Case, FabricName, Objective, Placement, Prices
+from gpunet.solver.candidates import Compiled, instance
+from gpunet.solver.frontier_pairs import Walked, point_of
+from gpunet.solver.instance import Instance
+from gpunet.solver.requirement_steps import LEAST_NS, MOST_OVERSUBSCRIPTION, moved
+from gpunet.solver.tasks import Plan, Task, run_tasks
+from gpunet.solver.template import Template
+from gpunet.solver.workbench import Answer, Workbench
+
+GPUS, OVERSUBSCRIPTION, LATENCY, RACKS = "gpus", "oversubscription", "latency", "racks"
+RATIO_DIGITS = 9
+"""Decimals of a stepped oversubscription: ratios of whole ports differ by more."""
+POINTS = 16
+"""Designs found per step of the study."""
+
+
+def template_of(answer: Answer, fabric: FabricName) -> Template | None:
+    """The template that a fabric runs on: its own, or the backend's where that carries storage."""
+    found = answer.templates.get(fabric)
+    backend = answer.templates.get(FabricName.BACKEND)
+    if found is None and fabric is FabricName.STORAGE and backend is not None and backend.carries_storage:
+        return backend
+    return found
+
+
+def reached(t: Template, fabric: FabricName) -> Fraction:
+    """The smallest oversubscription of a fabric under which this template would still be a design; at least 1."""
+    ratios = [Fraction(1)]
+    for wing in t.wings or (t,):
+        if wing.spine is None:
+            continue
+        own = others = Fraction(0)
+        for kind, plan in zip(wing.kinds, wing.plans, strict=True):
+            ports = plan.hosts_per_group * plan.rails_per_leaf or plan.cages_per_leaf * kind.ports_per_cage
+            gbps = ports * Fraction(kind.speed_gbps)
+            if kind.fabric is fabric:
+                own += gbps
+            else:
+                others += gbps / kind.oversubscription
+        ratios.append(own / (wing.spine.links_per_lower * Fraction(wing.spine.lower_face.speed_gbps) - others))
+        if wing.core is None:
+            continue
+        down = math.ceil(Fraction(wing.leaves_per_pod * wing.spine.links_per_lower, wing.spine.count))
+        upwards = wing.core.links_per_lower * Fraction(wing.core.face.speed_gbps)
+        # Towards the cores the largest ratio of all that share them counts.
+        ratio = down * Fraction(wing.spine.face.speed_gbps) / upwards
+        if all(kind.fabric is fabric or kind.oversubscription < ratio for kind in wing.kinds):
+            ratios.append(ratio)
+    return max(ratios)
+
+
+def racks_of(answer: Answer) -> int:
+    """Network racks of a design, as ``limits.racks`` counts them."""
+    assert answer.data is not None
+    room, fill = answer.data.machines.room, _fill(answer.data)
+    facts = [t.facts for t in answer.templates.values()]
+    leaf, central = sum(x.leaf_load for x in facts), sum(x.central_load for x in facts)
+    return room.rows * -(-leaf // fill) + -(-central // fill)
+
+
+def _fill(data: Instance) -> int:
+    """Millionths of a rack that first-fit is sure to fill."""
+    return data.central_room // max(1, data.machines.room.central_width)
+
+
+def value_of(answer: Answer, axis: str, fabric: FabricName) -> float | None:
+    """What a design needs of a limit; none for a latency that is not published."""
+    if axis == RACKS:
+        return racks_of(answer)
+    t = template_of(answer, fabric)
+    assert t is not None
+    return t.facts.latency_ns if axis == LATENCY else float(reached(t, fabric))
+
+
+def below(axis: str, value: float) -> float:
+    """The loosest limit that shuts out a design which needs ``value``."""
+    if axis == RACKS:
+        return value - 1
+    if axis == LATENCY:
+        return value - LEAST_NS
+    unit = 10**RATIO_DIGITS
+    return (math.ceil(Fraction(value) * unit - Fraction(1, 1000)) - 1) / unit
+
+
+def limited(case: Case, axis: str, fabric: FabricName, limit: float | None, rows: int = 1) -> Case:
+    """The case with one limit at another value, in a room of so many rows; none keeps the case's own."""
+    if limit is None:
+        return case
+    if axis == RACKS:
+        return within_racks(case, rows, round(limit))
+    name = "latency_ns" if axis == LATENCY else OVERSUBSCRIPTION
+    return moved(case, f"fabrics.{fabric.value}.{name}", limit)
+
+
+def fewest_racks(bench: Workbench) -> int | None:
+    """Network racks that every design needs at least; none when there is no design.
+
+    All switches together fill no less than the least sum of their shares of a rack: an optimum at prices that are
+    these shares. It spares the proof that no design has fewer, which takes long.
+    """
+    case = bench.case
+    compiled = bench.compiled
+    if not isinstance(compiled, Compiled):
+        return None
+    shares = {
+        s.id: compiled.measures[fabric].rack_share(s) / 100
+        for fabric, allowed in compiled.eligible.items()
+        for s in allowed.switches
+    }
+    free = (bench.catalog.modules, bench.catalog.cables, bench.catalog.fibres, bench.catalog.nics)
+    prices = Prices(overrides_usd={**{part: 0.0 for table in free for part in table}, **shares})
+    limits = case.limits.model_copy(update={"cost_usd": None, "power_kw": None})
+    asked = {"prices": prices, "limits": limits, "objective": Objective.COST, "owned": ()}
+    answer = bench.of(case.model_copy(update=asked), keep=False)
+    if not answer.is_optimal:
+        return None
+    return -(-answer.value // _fill(instance(compiled, {})))
+
+
+def within_racks(case: Case, rows: int, racks: int) -> Case:
+    """The case with so many network racks, and with what follows from that: no rack beside the rows, no spine."""
+    case = moved(case, "limits.racks", racks)
+    in_rows = case.site.switch_placement in (Placement.ROW_END, Placement.ROW_MIDDLE)
+    if not in_rows or racks > rows:
+        return case
+    specs = {name: spec for name in FabricName if (spec := getattr(case.fabrics, name.value)) is not None}
+    flat = {name.value: spec.model_copy(update={"max_tiers": 1}) for name, spec in specs.items()}
+    return case.model_copy(update={"fabrics": case.fabrics.model_copy(update=flat)})
+
+
+def descend(
+    bench: Workbench, axis: str, fabric: str, limit: float | None, least: float, gap: float, points: int
+) -> dict[str, Any]:
+    """Up to ``points`` optima under a limit that falls from ``limit`` to ``least``, and the limit to go on with."""
+    found: list[dict[str, Any]] = []
+    name = FabricName(fabric)
+    compiled = bench.compiled
+    rows = compiled.machines.room.rows if isinstance(compiled, Compiled) else 1
+    while len(found) < points and (limit is None or limit >= least):
+        answer = bench.of(limited(bench.case, axis, name, limit, rows), keep=False)
+        if not answer.is_optimal:
+            return {"points": found, "next": None, "none_at": limit}
+        value = value_of(answer, axis, name)
+        found.append({**point_of(answer), "y": value})
+        if value is None:
+            # Nobody knows what this design needs, so any finite limit shuts it out.
+            limit = 1e9
+            continue
+        limit = below(axis, value if limit is None else min(value, limit))
+        limit = limit if gap == 0 else min(limit, value - gap)
+        if axis == OVERSUBSCRIPTION and limit < 1:
+            return {"points": found, "next": None, "none_at": None}
+    return {"points": found, "next": limit if limit is not None and limit >= least else None, "none_at": None}
+
+
+def frontier_of_limit(
+    bench: Workbench,
+    axis: str,
+    fabric: FabricName,
+    start: float | None,
+    least: float,
+    gap: float,
+    plan: Plan,
+) -> tuple[Walked, float | None]:
+    """Every optimum under a falling limit, and the limit under which none is left."""
+    points: list[dict[str, Any]] = []
+    solves = 0
+    limit, none_at, first = start, None, True
+    while first or limit is not None:
+        name = f"{axis} of {fabric.value} from {limit} to {least} by {gap}"
+        task = Task(name, descend, (axis, fabric.value, limit, least, gap, POINTS))
+        found = run_tasks(bench, "frontier", [task], plan).get(name)
+        if found is None:
+            return Walked(points, False, solves), None
+        points += found.data["points"]
+        solves += found.solves
+        limit, none_at, first = found.data["next"], found.data["none_at"], False
+    return Walked(points, True, solves), none_at
+
+
+def start_of(case: Case, axis: str, fabric: FabricName, to: float | None) -> float | None:
+    """The loosest limit to look at; none where the case sets none and nobody asks for one."""
+    if axis == RACKS:
+        own: float | None = case.limits.racks
+    else:
+        own = getattr(getattr(case.fabrics, fabric.value), "latency_ns" if axis == LATENCY else OVERSUBSCRIPTION)
+    if to is not None:
+        return to
+    if axis == OVERSUBSCRIPTION:
+        return max(own or 1.0, MOST_OVERSUBSCRIPTION)
+    return own
+
+
+def at_servers(bench: Workbench, servers: int) -> dict[str, Any] | None:
+    """The optimum for one number of servers, as data for JSON."""
+    answer = bench.of(moved(bench.case, "cluster.servers", servers), keep=False)
+    return point_of(answer) if answer.is_optimal else None
+
+
+def frontier_of_servers(bench: Workbench, counts: list[int], gpus_each: int, plan: Plan) -> tuple[Walked, list[int]]:
+    """The optimum of every server count, and the counts without a design."""
+    tasks = [Task(f"{n} servers", at_servers, (n,)) for n in counts]
+    found = run_tasks(bench, "frontier", tasks, plan)
+    points, none = [], []
+    for task in tasks:
+        if task.name not in found:
+            continue
+        n = task.args[0]
+        point = found[task.name].data
+        if point is None:
+            none.append(n)
+        else:
+            points.append({**point, "y": n * gpus_each})
+    return Walked(points, len(found) == len(tasks), sum(x.solves for x in found.values())), none

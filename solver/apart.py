@@ -112,8 +112,13 @@ def _choices(lists: list[list[Option]], most: Callable[[], float]) -> Iterator[t
     for option in first:
         if option.rank[0] + least > most():
             return
-        for rest in _choices(others, lambda here=option.rank[0]: most() - here):
+        for rest in _choices(others, _less(most, option.rank[0])):
             yield (option, *rest)
+
+
+def _less(most: Callable[[], float], taken: int) -> Callable[[], float]:
+    """What is left of a limit that may change."""
+    return lambda: most() - taken
 
 
 def _sum(ranks: Iterable[Rank]) -> Rank:

@@ -92,7 +92,7 @@ def below(axis: str, value: float) -> float:
     if axis == LATENCY:
         return value - LEAST_NS
     unit = 10**RATIO_DIGITS
-    return (math.ceil(Fraction(value) * unit - Fraction(1, 1000)) - 1) / unit
+    return float((math.ceil(Fraction(value) * unit - Fraction(1, 1000)) - 1) / unit)
 
 
 def limited(case: Case, axis: str, fabric: FabricName, limit: float | None, rows: int = 1) -> Case:

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 from exhaustive import least
-from exhaustive_catalog import awkward_catalog
 from exhaustive_cases import random_case
+from exhaustive_catalog import awkward_catalog
 
 from gpunet.models.case import Case, Objective
 from gpunet.models.design import Status

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from gpunet.models.case import Case, Objective
     from gpunet.models.design import Design, Verification
     from gpunet.models.parts import Catalog
+    from gpunet.models.study_compare import Comparison, Economics
     from gpunet.models.study_sensitivity import Sensitivity
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load_case", "optimize", "sensitivity", "verify"]
+__all__ = ["__version__", "compare", "load_case", "optimize", "sensitivity", "verify"]
 
 
 def load_case(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> Case:
@@ -81,6 +82,34 @@ def sensitivity(
 
     found, catalog = _ready(case, objective, catalog_dirs)
     return study(found, catalog, Plan(jobs), engine=Engine(engine), bands=bands, scenarios_usd=scenarios_usd)
+
+
+def compare(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    by: str | Path | Mapping[str, Any] | Case = "protocol",
+    fabrics: Sequence[str] | None = None,
+    objective: str | Sequence[str] | None = None,
+    engine: str = "highs",
+    jobs: int = 1,
+    economics: Economics | None = None,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Comparison:
+    """Choices side by side, each at its own optimum.
+
+    ``by`` is ``protocol``, ``vendor``, ``form-factor``, ``optics``, ``objective``, or another case in any form that
+    ``case`` can have. ``fabrics`` names those to narrow; the backend, or all of them for vendors, when left out.
+    ``economics`` is what the break-even of protocols is reckoned with. ``jobs`` processes give the same answer for
+    every number. Raises what ``optimize`` raises, and ``ValueError`` where there is nothing to compare.
+    """
+    from gpunet.solver.compare import compare as study
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.tasks import Plan
+
+    found, catalog = _ready(case, objective, catalog_dirs)
+    words = ("protocol", "vendor", "form-factor", "optics", "objective")
+    what = by if isinstance(by, str) and by in words else _ready(by, None, catalog_dirs)[0]
+    return study(found, catalog, Plan(jobs), by=what, fabrics=fabrics, economics=economics, engine=Engine(engine).value)
 
 
 def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verification:

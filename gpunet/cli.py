@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gpunet.cli_catalog import catalog_app
+from gpunet.cli_compare import EPILOG as COMPARE_EXAMPLES
+from gpunet.cli_compare import compare
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
 from gpunet.cli_frontier import frontier
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, case_of
@@ -202,6 +204,7 @@ def verify(
 
 app.command(epilog=SENSITIVITY_EXAMPLES)(sensitivity)
 app.command(epilog=FRONTIER_EXAMPLES)(frontier)
+app.command(epilog=COMPARE_EXAMPLES)(compare)
 
 
 @app.command()

@@ -136,15 +136,22 @@ class Workbench:
         self._asked.add(key)
         if key in self._answers:
             return self._answers[key]
-        try:
-            compiled = compile_case(case, self.catalog, self._tables)
-        except (SiteTooSmallError, NoPortsError) as error:
-            found = Answer(Status.INFEASIBLE, case, reason=f"{error.setting}: {error}")
+        compiled = self.ready(case)
+        if isinstance(compiled, str):
+            found = Answer(Status.INFEASIBLE, case, reason=compiled)
         else:
             found = self._solve(compiled, Finder())
         if keep:
             self._answers[key] = found
         return found
+
+    def ready(self, case: Case) -> Compiled | str:
+        """Another case made ready to be searched, or why its room or machines cannot be had; counts as a question."""
+        self._asked.add(case.model_dump_json())
+        try:
+            return compile_case(case, self.catalog, self._tables)
+        except (SiteTooSmallError, NoPortsError) as error:
+            return f"{error.setting}: {error}"
 
     @property
     def compiled(self) -> Compiled | str:

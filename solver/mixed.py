@@ -31,7 +31,7 @@ def mixed_templates(scope: Scope, cutoff: Cutoff, tiers: Sequence[Tiers]) -> Ite
     by_spine: dict[str, list[Tiers]] = {}
     for t in tiers:
         by_spine.setdefault(t.spine.id, []).append(t)
-    kinds: dict[tuple[int, int], Endpoints] = {}
+    parts = _Parts(scope)
     for over in by_spine.values():
         for a, b in itertools.product(over, repeat=2):
             if scope.out_of_time():
@@ -41,7 +41,7 @@ def mixed_templates(scope: Scope, cutoff: Cutoff, tiers: Sequence[Tiers]) -> Ite
             for family_a in a.leaf.families():
                 for family_b in b.leaf.families():
                     if family_a[0] is family_b[0]:
-                        yield from _cut(scope, cutoff, (a, family_a), (b, family_b), kinds)
+                        yield from _cut(parts, cutoff, (a, family_a), (b, family_b))
 
 
 def _floor(a: Tiers, b: Tiers) -> Bound:
@@ -57,34 +57,66 @@ def _floor(a: Tiers, b: Tiers) -> Bound:
 Side = tuple["Tiers", tuple[Topology, int]]
 
 
-def _cut(scope: Scope, cutoff: Cutoff, a: Side, b: Side, kinds: dict[tuple[int, int], Endpoints]) -> Iterator[Template]:
-    n = len(scope.kinds[0].hosts)
-    for cut in sorted(_cuts(scope, a, b)):
+class _Parts:
+    """Shares of the hosts, and the fewest leaves that each kind needs for a share; worked out once for every spine."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.hosts = len(scope.kinds[0].hosts)
+        self._shares: dict[tuple[int, int], Scope] = {}
+        self._fewest: dict[tuple[object, ...], Spread | None] = {}
+
+    def share(self, first: int, end: int) -> Scope:
+        """The scope with the hosts ``first`` to ``end`` alone, ``end`` not included."""
+        if (first, end) not in self._shares:
+            kind = self.scope.kinds[0]
+            some: Endpoints = dataclasses.replace(kind, hosts=kind.hosts[first:end])
+            self._shares[first, end] = dataclasses.replace(self.scope, kinds=(some,))
+        return self._shares[first, end]
+
+    def fewest(self, side: Side, first: int, end: int) -> Spread | None:
+        """The spread of a share with the fewest leaves whose uplinks still fit beside the endpoints."""
+        tiers, family = side
+        key = (id(tiers.leaf), id(tiers.up), family, first, end)
+        if key not in self._fewest:
+            self._fewest[key] = _fewest(self.share(first, end), tiers, family)
+        return self._fewest[key]
+
+
+def _cut(parts: _Parts, cutoff: Cutoff, a: Side, b: Side) -> Iterator[Template]:
+    n = parts.hosts
+    for cut in sorted(_cuts(parts, a, b)):
         if not 0 < cut < n:
             continue
         wings = []
-        for (tiers, family), span in ((a, (0, cut)), (b, (cut, n))):
-            kind = kinds.get(span)
-            if kind is None:
-                kind = kinds[span] = dataclasses.replace(scope.kinds[0], hosts=scope.kinds[0].hosts[span[0] : span[1]])
-            part = dataclasses.replace(scope, kinds=(kind,))
-            spread = _fewest(part, tiers, family)
+        for side, span in ((a, (0, cut)), (b, (cut, n))):
+            spread = parts.fewest(side, *span)
             if spread is None:
                 break
-            wings.append((part, tiers, spread))
-        if len(wings) == 2:
-            yield from _under_spines(scope, cutoff, wings)
+            wings.append((parts.share(*span), side[0], spread))
+        if len(wings) == 2 and cutoff.passes(_switches_floor(wings)):
+            yield from _under_spines(parts.scope, cutoff, wings)
 
 
-def _cuts(scope: Scope, a: Side, b: Side) -> set[int]:
+def _switches_floor(wings: Sequence[tuple[Scope, Tiers, Spread]]) -> Bound:
+    """What the leaves of both kinds and one spine weigh at least."""
+    from gpunet.solver.templates import plus
+
+    measure = wings[0][0].measure
+    total: Bound = plus((0.0, 0.0, 0.0), measure.bound_weight(wings[0][1].spine), 1)
+    for _, tiers, spread in wings:
+        total = plus(total, measure.bound_weight(tiers.leaf.switch), spread.n_leaves)
+    return total
+
+
+def _cuts(parts: _Parts, a: Side, b: Side) -> set[int]:
     """Where to cut the hosts: before the last group of the first kind, or before what owned leaves can serve."""
-    kind = scope.kinds[0]
-    n = len(kind.hosts)
+    kind, n = parts.scope.kinds[0], parts.hosts
     found = set()
-    first, last = _fewest(scope, *a), _fewest(scope, *b)
+    first, last = parts.fewest(a, 0, n), parts.fewest(b, 0, n)
     if first is not None:
         found.add((math.ceil(n / _hosts(kind, first)) - 1) * _hosts(kind, first))
-    owned = {o.part: o.quantity for o in scope.measure.room.case.owned}
+    owned = {o.part: o.quantity for o in parts.scope.measure.room.case.owned}
     for side, spread, from_end in ((a, first, False), (b, last, True)):
         groups = owned.get(side[0].leaf.switch.id, 0) // (spread.leaves_per_group if spread else 1)
         if spread is not None and groups:

@@ -243,8 +243,9 @@ def _held_within(
             found[group] = [t for t in kept[group].templates if passes(t, cutoff)]
         else:
             found[group] = finder.within(scopes, cutoff, first)
-        if compiled.case.limits.vendors is not None or compiled.case.limits.skus is not None:
-            # These limits leave many templates in; those beaten in every count would only slow the solver down.
+        limits = compiled.case.limits
+        if limits.vendors is not None or limits.skus is not None or any(s.spec.mixed_leaves for s in scopes):
+            # These leave many templates in; those beaten in every count would only slow the solver down.
             found[group] = undominated(found[group])
     return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)), finder)
 

@@ -25,7 +25,7 @@ def solve(mixed: bool, engine: str = "highs", owned: int = 1) -> Design:
                     "parts": {"allow": ["eth-z9664f", "eth-z9432f"]},
                 }
             },
-            "prices": {"overrides_usd": {"eth-z9664f": 30000, "eth-z9432f": 100000}},
+            "prices": {"overrides_usd": {"eth-z9664f": 30000, "eth-z9432f": 31000}},
             "owned": [{"part": "eth-z9432f", "quantity": owned}] if owned else [],
         }
     )

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gpunet.cli_catalog import catalog_app
+from gpunet.cli_ceiling import EPILOG as CEILING_EXAMPLES
+from gpunet.cli_ceiling import ceiling
 from gpunet.cli_compare import EPILOG as COMPARE_EXAMPLES
 from gpunet.cli_compare import compare
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
@@ -204,6 +206,7 @@ def verify(
 
 app.command(epilog=SENSITIVITY_EXAMPLES)(sensitivity)
 app.command(epilog=FRONTIER_EXAMPLES)(frontier)
+app.command(epilog=CEILING_EXAMPLES)(ceiling)
 app.command(epilog=COMPARE_EXAMPLES)(compare)
 
 

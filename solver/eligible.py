@@ -13,6 +13,8 @@ from gpunet.solver.prices import PriceList
 
 P = TypeVar("P", bound=Part)
 ORDERABLE = (Status.ACTIVE, Status.CONFIRM)
+KINDS = ("switch", "module", "cable", "fibre")
+"""Kinds of part that a case's lists choose among."""
 
 
 @dataclass
@@ -28,12 +30,7 @@ class Eligible:
 def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName, spec: FabricBase) -> Eligible:
     """Filter the catalogue by the case's and the fabric's part lists, status, lead time and price."""
     shut_out: dict[str, str] = {}
-    kinds: dict[str, Mapping[str, Part]] = {
-        "switch": catalog.switches,
-        "module": catalog.modules,
-        "cable": catalog.cables,
-        "fibre": catalog.fibres,
-    }
+    kinds = parts_by_kind(catalog)
     owned = {o.part for o in case.owned} | {o.part.rsplit("-n", 1)[0] for o in case.owned}
     filters = [("parts", case.parts), (f"fabrics.{fabric.value}.parts", spec.parts)]
 
@@ -67,6 +64,12 @@ def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName
     return Eligible(switches, links, shut_out)
 
 
+def parts_by_kind(catalog: Catalog) -> dict[str, Mapping[str, Part]]:
+    """The parts that a case's lists choose among, by kind and id."""
+    tables = (catalog.switches, catalog.modules, catalog.cables, catalog.fibres)
+    return dict(zip(KINDS, tables, strict=True))
+
+
 def _why_not(
     case: Case,
     kinds: Mapping[str, Mapping[str, Part]],
@@ -77,10 +80,10 @@ def _why_not(
 ) -> str | None:
     named = False
     for where, part_filter in filters:
-        if any(_matches(p, kind, part) for p in part_filter.deny):
+        if any(matches(p, kind, part) for p in part_filter.deny):
             return f"{where}.deny"
-        narrowing = [p for p in part_filter.allow if _names_kind(p, kind, kinds)]
-        if narrowing and not any(_matches(p, kind, part) for p in narrowing):
+        narrowing = [p for p in part_filter.allow if names_kind(p, kind, kinds)]
+        if narrowing and not any(matches(p, kind, part) for p in narrowing):
             return f"{where}.allow"
         named = named or part.id in part_filter.allow
     if part.status not in ORDERABLE and not owned and not named:
@@ -91,7 +94,7 @@ def _why_not(
     return None
 
 
-def _names_kind(pattern: str, kind: str, kinds: Mapping[str, Mapping[str, Part]]) -> bool:
+def names_kind(pattern: str, kind: str, kinds: Mapping[str, Mapping[str, Part]]) -> bool:
     """An id names its own kind, ``kind:*`` that kind, and ``vendor:*`` every kind the vendor makes."""
     if not pattern.endswith(":*"):
         return pattern in kinds[kind]
@@ -99,7 +102,8 @@ def _names_kind(pattern: str, kind: str, kinds: Mapping[str, Mapping[str, Part]]
     return head == kind or (head not in kinds and any(p.vendor == head for p in kinds[kind].values()))
 
 
-def _matches(pattern: str, kind: str, part: Part) -> bool:
+def matches(pattern: str, kind: str, part: Part) -> bool:
+    """Whether an id, ``kind:*`` or ``vendor:*`` stands for a part of a kind."""
     if pattern.endswith(":*"):
         return pattern.removesuffix(":*") in (kind, part.vendor)
     return pattern == part.id

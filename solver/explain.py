@@ -1,162 +1,192 @@
-"""Why nothing fits: which of the user's own limits stand in the way, and the smallest change that helps.
+"""Why a case has no design, or what holds its design where it is. All by solving the case again with something moved.
 
-Three looks, most helpful first: parts that were asked for and cannot be used; runs that nothing allowed can cover;
-and limits. Each limit is lifted alone and the case solved again, for the figure that the limit is about. Where no
-single one helps, the smallest set that must give way together is found by putting limits back one at a time.
 Nothing is moved in the user's case; the answer only says what would have to move.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import product
+from typing import Any
 
-from gpunet.models.case import Case, FabricName
+from gpunet.models.case import Case, Objective
 from gpunet.models.design import Status
-from gpunet.models.interconnect import CageKind
-from gpunet.solver.candidates import Compiled, compile_case
-from gpunet.solver.demand import NoPortsError
-from gpunet.solver.engines import Engine
-from gpunet.solver.interconnects import InterconnectTable, LinkOption
-from gpunet.solver.layout import SiteTooSmallError
-from gpunet.solver.lifts import Lift, lifts, switches, totals
-from gpunet.solver.links import cage_kinds
-from gpunet.solver.ports import faces
-from gpunet.solver.search import Found, search
-from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE
-from gpunet.solver.templates import Scope
+from gpunet.models.parts import Catalog
+from gpunet.models.study_explain import Explanation, GiveWay, Held
+from gpunet.solver.clash import clashes, give_way, known_limits
+from gpunet.solver.least_change import Change, least_change
+from gpunet.solver.lifts import Limit, put
+from gpunet.solver.limit_worth import worth_of
+from gpunet.solver.obstacles import obstacles, refusals
+from gpunet.solver.shut_out import gain_of, shut_out_groups
+from gpunet.solver.tasks import Plan, Task, run_tasks
+from gpunet.solver.workbench import Answer, Workbench
 
-CEILINGS = ("limits.", "site.power_kw")
-"""What settings that clash with each other most often begin with."""
-
-
-def why_not(compiled: Compiled, found: Found, engine: Engine) -> tuple[str, ...]:
-    """Reasons for an infeasible case, most helpful first."""
-    reasons = [f"fabrics.{f.value}: {text}" for f, texts in compiled.refused.items() for text in texts]
-    for fabric in found.empty:
-        reasons += _asked_and_shut_out(compiled, fabric)
-        usable = [scope for scope in compiled.scopes[fabric] if scope.switches]
-        if not usable:
-            reasons.append(f"fabrics.{fabric.value}: no switch is allowed")
-        for scope in usable:
-            reasons += _joins(compiled, scope)
-    known = lifts(compiled.case, compiled.machines.room)
-    alone = [text for lift in known if (text := _alone(lift, compiled, engine)) is not None]
-    return tuple(dict.fromkeys([*reasons, *(alone or _together(known, compiled, found, engine))]))
+STUDY, CLUSTER = "explain", ("cluster.gpus", "cluster.servers")
+CLASH, CHANGE, TOGETHER, LIMIT, PARTS = "clash", "change of ", "together", "limit ", "parts shut out: "
+NO_LIMIT = "No design exists even without the limits of the case: the catalogue cannot carry the endpoints."
+SIZES = (
+    "Sizes of the room and counts of machines: the value named has a design and the step before it has none; that the "
+    "values before go the same way is taken for granted."
+)
 
 
-def _alone(lift: Lift, compiled: Compiled, engine: Engine) -> str | None:
-    """What is enough when one limit gives way, or none when that does not help."""
-    for case, step in lift.cases(compiled.case):
-        answer = _solve(case, compiled, engine)
-        if answer is not None:
-            return f"{lift.setting}: {step.say(answer)}"
-    return None
+def explain(case: Case, catalog: Catalog, plan: Plan | None = None, *, engine: str = "highs") -> Explanation:
+    """Why a case has no design: limits that cannot hold together, and the smallest change of each. Or, of a case with
+    a design, which limits bind and which parts are shut out.
+
+    Raises EngineError when a solver fails.
+    """
+    plan = plan or Plan()
+    bench = Workbench(case, catalog, engine)
+    plan.tell("solving the case")
+    today = bench.at({})
+    return _design(bench, today, plan) if today.is_optimal else _no_design(bench, today, plan)
 
 
-def _together(known: list[Lift], compiled: Compiled, found: Found, engine: Engine) -> list[str]:
-    """The smallest set of limits that must give way together; ceilings are tried before everything else."""
-    named = ", ".join(f.value for f in found.empty) or "the fabrics together"
-    ceilings = [lift for lift in known if lift.setting.startswith(CEILINGS)]
-    for lifted in (ceilings, known):
-        if len(lifted) < 2:
-            continue
-        answer = _solve(_without(compiled.case, lifted), compiled, engine)
-        if answer is None:
-            continue
-        for lift in list(lifted):
-            fewer = [x for x in lifted if x is not lift]
-            still = _solve(_without(compiled.case, fewer), compiled, engine)
-            if still is not None:
-                lifted, answer = fewer, still
-        weight = totals(answer)
-        settings = " and ".join(lift.setting for lift in lifted)
-        return [
+def why_not(case: Case, catalog: Catalog, engine: str) -> tuple[str, ...]:
+    """Reasons for a case without a design, in words, most helpful first. Raises EngineError."""
+    return tuple(dict.fromkeys(reasons(explain(case, catalog, engine=engine))))
+
+
+def reasons(study: Explanation) -> Iterator[str]:
+    """An explanation of a case without a design, a line for every reason."""
+    yield from study.obstacles
+    for clash in study.clashes:
+        if len(clash.limits) > 1:
+            given = ", ".join(f"{limit.setting} {limit.given}" for limit in clash.limits)
+            yield f"cannot hold together: {given}"
+    held = {limit.setting: limit for clash in study.clashes for limit in clash.limits}
+    for limit in (*held.values(), *study.elsewhere):
+        if limit.enough is not None:
+            yield f"{limit.setting}: {limit.words}"
+    if study.together is not None:
+        settings = " and ".join(limit.setting for limit in study.together.limits)
+        design = study.together.design
+        named = _switch_words(design.fabrics.values())
+        yield (
             f"{settings}: each of these is in the way, so no single one helps; without them a design exists that costs "
-            f"{weight.cost / 100:,.2f} and draws {weight.power / 1e6:.3f} kW, using {switches(answer)}"
-        ]
-    return [
-        f"no design exists for {named} even without the limits of the case: the catalogue cannot carry the endpoints",
-        *(text for fabric in found.empty for text in _refused(compiled, fabric)),
-    ]
+            f"{design.cost_usd:,.2f} and draws {design.power_max_w / 1000:.3f} kW, using {named}"
+        )
+        for limit in study.together.limits:
+            yield f"{limit.setting}: {limit.words}"
+    yield from study.notes[: len(study.notes) if not study.clashes else 0]
 
 
-def _without(case: Case, lifted: Iterable[Lift]) -> Case:
-    for lift in lifted:
-        case = lift.away(case)
-    return case
+def _switch_words(fabrics: Iterable[Any]) -> str:
+    counts: dict[str, int] = {}
+    for fabric in fabrics:
+        for name, n in fabric.switches.items():
+            counts[name.split(" ", 1)[1]] = counts.get(name.split(" ", 1)[1], 0) + n
+    return ", ".join(f"{n} x {part}" for part, n in sorted(counts.items()))
 
 
-def _solve(case: Case, compiled: Compiled, engine: Engine) -> Found | None:
-    """The solved case, or none when it has no design either."""
-    try:
-        found = search(compile_case(case, compiled.catalog), engine)
-    except (SiteTooSmallError, NoPortsError):
-        return None
-    return found if found.outcome.status is Status.OPTIMAL else None
-
-
-def _asked_and_shut_out(compiled: Compiled, fabric: FabricName) -> Iterator[str]:
-    """Parts that the case names and that some other limit shuts out all the same."""
-    spec = getattr(compiled.case.fabrics, fabric.value)
-    for where, named in ((f"fabrics.{fabric.value}.parts", spec.parts), ("parts", compiled.case.parts)):
-        for part in named.allow:
-            why = compiled.eligible[fabric].shut_out.get(part)
-            if why is not None and not why.endswith(".allow"):
-                yield f"{where}.allow: {part} is shut out: {why}"
-
-
-def _joins(compiled: Compiled, scope: Scope) -> Iterator[str]:
-    """Link classes of a fabric for which nothing allowed is long enough, or nothing at all joins the cages."""
-    where = f"fabrics.{scope.fabric.value}: {scope.protocol.value}"
-    table = InterconnectTable(compiled.eligible[scope.fabric].links)
-    leaves: dict[float, list[tuple[CageKind, ...]]] = {}
-    for switch in scope.switches:
-        for face in faces(switch, scope.protocol):
-            kinds = cage_kinds(face.group, face.modes, scope.protocol, face.hot, switch)
-            if kinds not in leaves.setdefault(face.speed_gbps, []):
-                leaves[face.speed_gbps].append(kinds)
-    for kind in scope.kinds:
-        own = [k for kinds in leaves.get(kind.speed_gbps, []) for k in kinds]
-        if not own:
-            yield f"{where}: no switch allowed has {kind.speed_gbps:g}G ports"
-            return
-        far = cage_kinds(kind.cage, kind.modes, scope.protocol)
-        far_m = scope.measure.needed_m if kind.kind == "server" else scope.measure.shortest_m
-        short = _covers(f"{where} {kind.kind.replace('-', ' ')} to leaf", table, own, far, far_m[ENDPOINT_LEAF])
-        if short is not None:
-            yield short
-            return
-    fastest = max(kind.speed_gbps for kind in scope.kinds)
-    between = [k for speed, found in leaves.items() if speed >= fastest for kinds in found for k in kinds]
-    if scope.spec.max_tiers > 1:
-        short = _covers(f"{where} leaf to spine", table, between, between, scope.measure.needed_m[LEAF_SPINE])
-        if short is not None:
-            yield short
-
-
-def _covers(
-    what: str, table: InterconnectTable, a: Iterable[CageKind], b: Iterable[CageKind], needed_m: float
-) -> str | None:
-    """Why no cage of ``a`` can be joined to one of ``b`` over a length; none where one can."""
-    ways = [way for x, y in product(a, b) if x.mode.speed_gbps == y.mode.speed_gbps for way in table.options(x, y)]
-    longest: LinkOption | None = max((w for w in ways if w.stock_m), key=lambda w: w.stock_m[-1], default=None)
-    if longest is None:
-        return f"{what}: no module, fibre or cable allowed joins such ports at any length"
-    if longest.stock_m[-1] >= needed_m:
-        return None
-    return (
-        f"{what} needs {needed_m:g} m in this room; with the parts allowed such a link covers at most "
-        f"{longest.stock_m[-1]:g} m ({longest.a_part or longest.medium_base}: {longest.reach_name})"
+def _no_design(bench: Workbench, today: Answer, plan: Plan) -> Explanation:
+    found = run_tasks(bench, STUDY, [Task(CLASH, clash_settings)], plan)
+    groups: list[list[str]] = found[CLASH].data["clashes"] if CLASH in found else []
+    usual: list[str] = found[CLASH].data["usual"] if CLASH in found else []
+    changed = list(dict.fromkeys([*(setting for group in groups for setting in group), *usual]))
+    tasks = [Task(CHANGE + setting, change_of, (setting,)) for setting in changed]
+    found |= run_tasks(bench, STUDY, tasks, plan) if tasks else {}
+    held = {setting: found[CHANGE + setting].data for setting in changed if CHANGE + setting in found}
+    complete = len(found) == 1 + len(tasks)
+    if complete and groups and not any(x["enough"] for x in held.values() if not x["setting"].startswith(CLUSTER)):
+        last = run_tasks(bench, STUDY, [Task(TOGETHER, together, (groups,))], plan)
+        found, complete = found | last, bool(last)
+    told, notes = [today.reason] if today.reason else [], [SIZES] if groups else []
+    if not isinstance(bench.compiled, str):
+        told += obstacles(bench.compiled, bench.engine)
+        notes += refusals(bench.compiled, bench.engine) if CLASH in found and not groups else []
+    if CLASH in found and not groups:
+        notes.insert(0, NO_LIMIT)
+    head = bench.head(STUDY, today.status) | {"solves": 1 + sum(x.solves for x in found.values())}
+    return Explanation.model_validate(
+        {
+            **head,
+            "complete": complete,
+            "design": None,
+            "value": None,
+            "obstacles": tuple(told),
+            "clashes": [{"limits": [held[x] for x in group if x in held]} for group in groups],
+            "elsewhere": [held[x] for x in usual if x in held and held[x]["enough"] is not None],
+            "together": found[TOGETHER].data if TOGETHER in found else None,
+            "notes": notes,
+        }
     )
 
 
-def _refused(compiled: Compiled, fabric: FabricName) -> Iterator[str]:
-    """What cut off designs that otherwise fit, counted."""
-    counted: dict[str, int] = {}
-    for scope in compiled.scopes[fabric]:
-        for limit, n in scope.refused.items():
-            counted[limit] = counted.get(limit, 0) + n
-    for limit, n in sorted(counted.items()):
-        what = "a link that no allowed module, fibre or cable can make" if limit == "interconnect" else limit
-        yield f"fabrics.{fabric.value}: {n:,} otherwise fitting designs fail for {what}"
+def clash_settings(bench: Workbench) -> dict[str, list[Any]]:
+    """The settings of every clash, those a user is most attached to first, and others that may help."""
+    found, usual = clashes(bench)
+    return {
+        "clashes": [[limit.setting for limit in reversed(clash)] for clash in found],
+        "usual": [limit.setting for limit in usual],
+    }
+
+
+def _named(bench: Workbench) -> dict[str, Limit]:
+    return {limit.setting: limit for limit in known_limits(bench)}
+
+
+def change_of(bench: Workbench, setting: str) -> dict[str, Any]:
+    """The smallest change of one limit alone, as data for JSON."""
+    limit = _named(bench)[setting]
+    return _held(limit, least_change(bench, bench.case, limit)).model_dump(mode="json")
+
+
+def _held(limit: Limit, change: Change | None) -> Held:
+    return Held(
+        setting=limit.setting,
+        given=limit.text,
+        is_default=limit.is_default,
+        enough=None if change is None else change.text,
+        words=f"{limit.text}{limit.unit} {limit.verb}; no change of it alone helps" if change is None else change.words,
+        design=None if change is None else change.answer.summary(),
+    )
+
+
+def together(bench: Workbench, groups: list[list[str]]) -> dict[str, Any] | None:
+    """The limits that must give way together, as data for JSON; none where all of them are not enough."""
+    named = _named(bench)
+    found = give_way(bench, [[named[setting] for setting in group] for group in groups])
+    if found is None:
+        return None
+    moved, answer = found
+    design = answer.summary()
+    assert design is not None
+    return GiveWay(limits=tuple(_held(limit, change) for limit, change in moved), design=design).model_dump(mode="json")
+
+
+def _design(bench: Workbench, today: Answer, plan: Plan) -> Explanation:
+    limits = [x for x in known_limits(bench) if not _is_size(x)]
+    groups = shut_out_groups(bench)
+    tasks = [Task(LIMIT + x.setting, worth_of_limit, (x.setting,)) for x in limits]
+    tasks += [Task(PARTS + x.by, gain_of, tuple(x)) for x in groups]
+    found = run_tasks(bench, STUDY, tasks, plan)
+    worth = [x.data for name, x in found.items() if name.startswith(LIMIT)]
+    unit = 1000 if bench.case.objectives[0] is Objective.POWER else 100
+    return Explanation.model_validate(
+        {
+            **bench.head(STUDY, Status.OPTIMAL),
+            "solves": 1 + sum(x.solves for x in found.values()),
+            "complete": len(found) == len(tasks),
+            "design": today.summary(),
+            "value": today.value / unit,
+            "limits": sorted(worth, key=lambda x: (-(x["saved"] or 0), x["setting"])),
+            "shut_out": [x.data for name, x in found.items() if name.startswith(PARTS)],
+        }
+    )
+
+
+def _is_size(limit: Limit) -> bool:
+    """The size of the cluster is what is asked for; zones that follow from it are no limit of the user's."""
+    return limit.is_cluster or (limit.is_choice and limit.is_default)
+
+
+def worth_of_limit(bench: Workbench, setting: str) -> dict[str, Any]:
+    """What the optimum is without one limit, as data for JSON."""
+    limit = _named(bench)[setting]
+    if setting.endswith(".oversubscription"):
+        # Without any bound a network would be one cable; twice the ratio is a question that someone asks.
+        twice = 2 * limit.value
+        return worth_of(bench, setting, f"{limit.text} : 1 doubled", put(bench.case, setting, twice))
+    return worth_of(bench, setting, f"{limit.text}{limit.unit} {limit.verb}, taken away", limit.lifted(bench.case))

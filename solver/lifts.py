@@ -1,334 +1,398 @@
-"""The limits of a case that can be taken away one at a time, and what to say when that helps.
+"""The settings of a case that ask for something or forbid something, each with what the case is like without it.
 
-A lift never moves anything in the user's case. It gives the case without one limit, minimising what that limit is
-about, so that the answer is the smallest change that would do.
+A limit is a setting of the case file and two values: the user's, and one that asks for nothing. Nothing is ever moved
+in the user's case; a lifted limit is the same case with the other value.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from fractions import Fraction
+from typing import Any, get_args
 
-from gpunet.catalogs import split_medium_id
+from gpunet.models.base import Strict
 from gpunet.models.case import (
+    Backend,
     Case,
     FabricBase,
     FabricName,
-    Limits,
+    Frontend,
     Objective,
+    Oob,
     PartFilter,
     Placement,
     Site,
+    Storage,
     StorageMode,
     Striping,
 )
-from gpunet.solver.instance import Choice, Instance
-from gpunet.solver.layout import Room
-from gpunet.solver.prices import Weight
-from gpunet.solver.search import Found
+from gpunet.models.parts import Catalog, ServerRole
+from gpunet.solver.demand import cages_of
+from gpunet.solver.eligible import KINDS, parts_by_kind
 
-EVERY_GRADE = ("OM3", "OM4", "OM5", "OS2")
 MOST_TIERS = 3
-WIDER_ZONES = (2, 4)
-"""How many times wider the zones of network racks are tried."""
-Counted = Callable[[Found], str]
+ANY_RATIO = 10_000.0
+"""An oversubscription that asks for one uplink and no more."""
+ENDLESS_KW = 100_000.0
+ENDLESS_UNITS = 1_000
+WIDER_ZONES = 4
+"""How many times wider the zones of network racks are at most."""
+RESOLUTION = 2
+"""Decimals of metres, kilowatts and ratios that are looked at."""
+
+
+class Order(IntEnum):
+    """In which order limits are let go in the search for a clash: what a user is least attached to first."""
+
+    ROOM = 0
+    """Sizes of the room that the case leaves at their defaults."""
+    USUAL = 1
+    """Settings of fabrics at their defaults."""
+    OWN_ROOM = 2
+    OWN_FABRIC = 3
+    PARTS = 4
+    DEMAND = 5
+    CEILING = 6
+
+
+class How(StrEnum):
+    """How the smallest change of a limit is found."""
+
+    ALONG = "along"
+    """Along its ladder of values, each of which asks for less than the one before, by halving."""
+    EACH = "each"
+    """By trying each of some values in turn."""
+    LEAST = "least"
+    """A ceiling on what can be minimised: by minimising it."""
+    LATENCY = "latency"
+    PARTS = "parts"
+    """A list of parts: by what a design without the list uses."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """One way to loosen a limit."""
+class Ladder(Sequence[Any]):
+    """Evenly spaced values, computed when asked for."""
 
-    free: Callable[[Case], Case]
-    """The case with the limit loosened."""
-    say: Callable[[Found], str]
-    """The sentence that tells what would be enough."""
+    first: float
+    step: float
+    values: int
+    """How many."""
+    whole: bool = False
+
+    def __len__(self) -> int:
+        return max(0, self.values)
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        value = round(self.first + i * self.step, RESOLUTION)
+        return int(value) if self.whole else value
 
 
 @dataclass(frozen=True)
-class Lift:
-    """One limit taken away."""
+class Shares(Sequence[Any]):
+    """Growths that come to one server fewer each, down to none."""
+
+    servers: int
+    more: int
+    """Servers to come at the first value."""
+
+    def __len__(self) -> int:
+        return self.more + 1
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        # Rounded down, so that a share never comes to one server more.
+        return math.floor((self.more - i) * 1_000_000 / self.servers) / 1_000_000
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One setting that may stand in the way."""
 
     setting: str
     """The field of the case file."""
-    steps: tuple[Step, ...]
-    """Least change first; the last one takes the limit away as far as it goes."""
+    value: Any
+    """The user's value."""
+    away: Any
+    """The value that asks for nothing."""
+    order: Order
+    how: How = How.ALONG
+    nearer: Sequence[Any] = ()
+    """Values to look at, nearest first; the last asks for as little as ``away``."""
+    verb: str = "asked"
+    unit: str = ""
     aim: Objective | None = None
-    """What to minimise without the limit: what it limits; the case's own objective when none."""
+    """What a ceiling is on."""
+    is_default: bool = False
+    """True where the case leaves the setting as it comes."""
+    is_choice: bool = False
+    """True where ``away`` asks for something else rather than for less: then both values are tried."""
 
-    def cases(self, case: Case) -> Iterator[tuple[Case, Step]]:
-        """The case loosened step by step, each with its step."""
-        for step in self.steps:
-            freed = step.free(case)
-            yield (freed if self.aim is None else freed.model_copy(update={"objective": self.aim})), step
+    def lifted(self, case: Case) -> Case:
+        """A case without this limit."""
+        return put(case, self.setting, self.away)
 
-    def away(self, case: Case) -> Case:
-        """The case without this limit, its objective kept."""
-        return self.steps[-1].free(case)
+    @property
+    def is_cluster(self) -> bool:
+        """Whether it is the size of the cluster: what the network is for."""
+        return self.setting in ("cluster.gpus", "cluster.servers")
+
+    @property
+    def text(self) -> str:
+        """The user's value as a case file shows it."""
+        return shown(self.value)
 
 
-def lifts(case: Case, room: Room) -> list[Lift]:
-    """Every limit of the case that differs from having none, in the order in which a person would look."""
-    found = [*_ceilings(case.limits), *_site(case.site, room)]
-    for name in FabricName:
-        spec: FabricBase | None = getattr(case.fabrics, name.value)
-        if spec is not None:
-            found += _of_fabric(name, spec)
-    if case.cluster.growth:
-        found.append(_cluster("growth", f"{case.cluster.growth:g} asked; without growth a design exists", growth=0.0))
-    if case.parts != PartFilter():
-        found.append(
-            _simple(
-                "parts",
-                lambda c: c.model_copy(update={"parts": PartFilter()}),
-                lambda f: f"with every part allowed a design exists, using {switches(f)}",
-            )
-        )
+def get(case: Case, setting: str) -> Any:
+    """The value of one setting."""
+    found: Any = case
+    for step in setting.split("."):
+        found = getattr(found, step)
     return found
 
 
-def totals(found: Found) -> Weight:
-    """What a solved case weighs, owned parts free."""
-    choice, data = _solved(found)
-    return choice.net(data)
+def put(case: Case, setting: str, value: Any) -> Case:
+    """The case with another value for one setting."""
+    found = _put(case, setting.split("."), value)
+    assert isinstance(found, Case)
+    return found
 
 
-def switches(found: Found, fabric: FabricName | None = None) -> str:
-    """The switches of a solved case, for people: ``8 x ib-qm9700``."""
-    counts: dict[str, int] = {}
-    for name, t in _solved(found)[0].templates.items():
-        if fabric is None or name is fabric:
-            for part, n in t.switches.items():
-                counts[part] = counts.get(part, 0) + n
-    return ", ".join(f"{n} x {part}" for part, n in sorted(counts.items()))
+def _put(model: Any, path: list[str], value: Any) -> Any:
+    head, rest = path[0], path[1:]
+    if isinstance(model, Mapping):
+        return {**model, head: value}
+    inner = _put(getattr(model, head), rest, value) if rest else value
+    return model.model_copy(update={head: inner})
 
 
-def _solved(found: Found) -> tuple[Choice, Instance]:
-    assert found.outcome.choice is not None
-    assert found.data is not None
-    return found.outcome.choice, found.data
+def without(case: Case, lifted: Iterable[Limit]) -> Case:
+    """The case without some limits."""
+    for limit in lifted:
+        case = limit.lifted(case)
+    return case
 
 
-def _simple(
-    setting: str, free: Callable[[Case], Case], say: Callable[[Found], str], aim: Objective | None = None
-) -> Lift:
-    return Lift(setting, (Step(free, say),), aim)
+def shown(value: Any) -> str:
+    """A value as a case file shows it."""
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{k}: {v}' for k, v in value.items())}}}"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _limit(field: str, say: Callable[[Found], str], aim: Objective | None = None) -> Lift:
-    return _simple(
-        f"limits.{field}",
-        lambda c: c.model_copy(update={"limits": c.limits.model_copy(update={field: None})}),
-        say,
-        aim,
-    )
+def limits_of(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> list[Limit]:
+    """Every limit of a case, in the order in which they are let go.
+
+    ``zones`` are the rack places kept for leaves in a row and in the central zone; none where the room cannot be had.
+    """
+    found = [
+        *_ceilings(case, catalog),
+        *_site(case, catalog, zones),
+        *_cluster(case, catalog),
+        *_parts("parts", case.parts),
+    ]
+    for name in FabricName:
+        spec: FabricBase | None = getattr(case.fabrics, name.value)
+        if spec is not None:
+            found += _fabric(case, catalog, name, spec)
+    return sorted(found, key=lambda limit: limit.order)
 
 
-def _ceilings(limits: Limits) -> Iterator[Lift]:
-    if limits.cost_usd is not None:
-        yield _limit(
-            "cost_usd",
-            lambda f: (
-                f"{limits.cost_usd:,.2f} allowed; the cheapest design that keeps every other limit costs "
-                f"{totals(f).cost / 100:,.2f}"
-            ),
-            Objective.COST,
-        )
-    if limits.power_kw is not None:
-        yield _limit(
-            "power_kw",
-            lambda f: (
-                f"{limits.power_kw:g} kW allowed; the coolest design that keeps every other limit draws "
-                f"{totals(f).power / 1e6:.3f} kW"
-            ),
-            Objective.POWER,
-        )
-    for field, counted, used in (
-        ("vendors", "vendors", _vendors_used),
-        ("skus", "distinct parts", _parts_used),
-        ("racks", "network racks", _racks_used),
-    ):
+def _ceilings(case: Case, catalog: Catalog) -> Iterator[Limit]:
+    limits = case.limits
+
+    def ceiling(field: str, **more: Any) -> Iterator[Limit]:
         value = getattr(limits, field)
         if value is not None:
+            yield Limit(f"limits.{field}", value, None, Order.CEILING, verb="allowed", **more)
 
-            def say(found: Found, value: int = value, counted: str = counted, used: Counted = used) -> str:
-                return f"{value} {counted} allowed; without this limit a design exists with {used(found)}"
-
-            yield _limit(field, say)
     if limits.lead_time_weeks is not None:
-        yield _limit(
-            "lead_time_weeks",
-            lambda f: (
-                f"{limits.lead_time_weeks:g} weeks allowed; without this limit a design exists, using {switches(f)}"
-            ),
-        )
+        known = (part.lead_time_weeks for parts in parts_by_kind(catalog).values() for part in parts.values())
+        longer = sorted({fact.v for fact in known if fact is not None and fact.v > limits.lead_time_weeks})
+        yield from ceiling("lead_time_weeks", nearer=longer, unit=" weeks")
+    for field, unit in (("skus", " distinct parts"), ("vendors", " vendors"), ("racks", " network racks")):
+        yield from ceiling(field, nearer=_up(getattr(limits, field) or 0), unit=unit)
+    if case.site.power_kw is not None:
+        more: dict[str, Any] = {"how": How.LEAST, "unit": " kW", "aim": Objective.POWER, "verb": "allowed"}
+        yield Limit("site.power_kw", case.site.power_kw, None, Order.CEILING, **more)
+    yield from ceiling("power_kw", how=How.LEAST, unit=" kW", aim=Objective.POWER)
+    yield from ceiling("cost_usd", how=How.LEAST, unit=" USD", aim=Objective.COST)
 
 
-def _site(site: Site, room: Room) -> Iterator[Lift]:
-    def without(**update: object) -> Callable[[Case], Case]:
-        return lambda c: c.model_copy(update={"site": c.site.model_copy(update=update)})
+def _up(value: int, most: int = 100_000) -> Ladder:
+    return Ladder(value + 1, 1, most - value, whole=True)
 
-    if site.power_kw is not None:
-        yield _simple(
-            "site.power_kw",
-            without(power_kw=None),
-            lambda f: (
-                f"{site.power_kw:g} kW allowed; machines and the coolest network together draw "
-                f"{(totals(f).power + _solved(f)[1].servers_mw) / 1e6:.3f} kW"
-            ),
-            Objective.POWER,
-        )
-    missing = [grade for grade in EVERY_GRADE if grade not in site.fibre]
-    if missing:
-        yield Lift("site.fibre", tuple(_grade_step(site, extra) for extra in [*([g] for g in missing), missing]))
-    if site.switch_placement is Placement.TOP_OF_RACK:
-        yield _simple(
-            "site.switch_placement",
-            without(switch_placement=Placement.ROW_END),
-            lambda f: f"top-of-rack asked; with leaves at the row's end a design exists, using {switches(f)}",
-        )
 
-    def said(found: Found) -> str:
-        per_row, central = _racks_needed(found)
-        return (
-            f"{room.leaf_width} places per row and {room.central_width} in the central zone are kept; a design that "
-            f"takes {per_row} and {central} exists"
-        )
+def _down(value: int, least: int) -> Ladder:
+    return Ladder(value - 1, -1, value - least, whole=True)
 
-    yield Lift(
-        "site.network_racks_per_row, network_racks_central",
-        tuple(
-            Step(
-                without(
-                    network_racks_per_row=times * room.leaf_width, network_racks_central=times * room.central_width
-                ),
-                said,
-            )
-            for times in WIDER_ZONES
-        ),
+
+def _finer(value: float, to: float) -> Ladder:
+    """From a value up or down to another, in steps of the resolution."""
+    grain = 10**RESOLUTION
+    first = math.floor(value * grain + 1e-6) + 1 if to > value else math.ceil(value * grain - 1e-6) - 1
+    count = abs(round(to * grain) - first) + 1
+    return Ladder(
+        first / grain, (1 if to > value else -1) / grain, count if (to - value) * (to * grain - first) >= 0 else 0
     )
 
 
-def _grade_step(site: Site, extra: list[str]) -> Step:
-    grades = (*site.fibre, *extra)
+def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterator[Limit]:
+    site = case.site
 
-    def say(found: Found) -> str:
-        choice, data = _solved(found)
-        used = [p for p in choice.parts(data) if split_medium_id(p)[0] in data.catalog.fibres]
-        new = [p for p in used if data.catalog.fibres[split_medium_id(p)[0]].grade in extra]
-        longest = max(new or used, key=lambda p: split_medium_id(p)[1] or 0)
-        return f"{', '.join(site.fibre)} allowed; adding {', '.join(extra)} is enough, with runs up to {longest}"
+    def room(field: str, away: Any, nearer: Sequence[Any], unit: str, choice: bool = False) -> Iterator[Limit]:
+        owner: Strict = site
+        for step in field.split(".")[:-1]:
+            owner = getattr(owner, step)
+        name = field.split(".")[-1]
+        value = getattr(owner, name)
+        usual = value == type(owner).model_fields[name].default
+        order = Order.ROOM if usual else Order.OWN_ROOM
+        if value is not None and value != away:
+            yield Limit(f"site.{field}", value, away, order, How.ALONG, nearer, "set", unit, None, usual, choice)
 
-    return Step(lambda c: c.model_copy(update={"site": c.site.model_copy(update={"fibre": grades})}), say)
-
-
-def _of_fabric(name: FabricName, spec: FabricBase) -> Iterator[Lift]:
-    where = f"fabrics.{name.value}"
-
-    def lifted(**update: object) -> Callable[[Case], Case]:
-        def free(case: Case) -> Case:
-            now = getattr(case.fabrics, name.value).model_copy(update=update)
-            return case.model_copy(update={"fabrics": case.fabrics.model_copy(update={name.value: now})})
-
-        return free
-
-    def tiers(found: Found) -> str:
-        n = _solved(found)[0].templates[name].tiers
-        return f"{spec.max_tiers} allowed; {n} are enough, using {switches(found, name)}"
-
-    if spec.max_tiers < MOST_TIERS:
-        more = range(spec.max_tiers + 1, MOST_TIERS + 1)
-        yield Lift(f"{where}.max_tiers", tuple(Step(lifted(max_tiers=n), tiers) for n in more))
-    if spec.latency_ns is not None:
-        yield _simple(
-            f"{where}.latency_ns",
-            lifted(latency_ns=None),
-            lambda f: f"{spec.latency_ns:g} ns allowed; without this limit the best design has {_latency(f, name)}",
-        )
-    if spec.max_hops is not None:
-        yield _simple(
-            f"{where}.max_hops",
-            lifted(max_hops=None),
-            lambda f: f"{spec.max_hops} allowed; without this limit the best design has {_hops(f, name)} hops",
-        )
-    if spec.parts != PartFilter():
-        yield _simple(
-            f"{where}.parts",
-            lifted(parts=PartFilter()),
-            lambda f: f"with every part allowed a design exists, using {switches(f, name)}",
-        )
-    for field, least in (("min_leaves", 1), ("min_spines", 1), ("min_cores", 1)):
-        if getattr(spec, field) > least:
-            yield _simple(
-                f"{where}.{field}",
-                lifted(**{field: least}),
-                lambda f, field=field: (  # type: ignore[misc]
-                    f"{getattr(spec, field)} asked; without it a design exists, using {switches(f, name)}"
-                ),
+    for field, least in (("rack_pitch_m", 0.01), ("row_pitch_m", 0.01), ("tray_rise_m", 0.0), ("slack_m", 0.0)):
+        yield from room(field, least, _finer(getattr(site, field), least), " m")
+    yield from room("rack.units", ENDLESS_UNITS, _up(site.rack.units, ENDLESS_UNITS), " units")
+    yield from room("rack.power_kw", ENDLESS_KW, _finer(site.rack.power_kw, ENDLESS_KW), " kW")
+    if site.rack.cooling_kw is not None:
+        yield from room("rack.cooling_kw", None, _finer(site.rack.cooling_kw, ENDLESS_KW), " kW")
+    per_rack = site.servers_per_rack or 1
+    yield from room("servers_per_rack", None, _down(per_rack, 1), "", choice=True)
+    for field in ("rows", "racks_per_row"):
+        # A rack for every machine, storage servers and one more, is as many as any room needs.
+        most = 2 * _servers(case, catalog) + 1
+        yield from room(field, None, _up(getattr(site, field) or 0, most), "", choice=True)
+    for i, field in enumerate(("network_racks_per_row", "network_racks_central")):
+        value = getattr(site, field)
+        now = value or (zones[i] if zones else None)
+        if now is not None:
+            nearer = _up(now, WIDER_ZONES * now)
+            order = Order.ROOM if value is None else Order.OWN_ROOM
+            away = WIDER_ZONES * now
+            yield Limit(
+                f"site.{field}", now, away, order, How.ALONG, nearer, "kept", " racks", None, value is None, True
             )
-    if spec.striping is Striping.PORTS:
-        yield _simple(
-            f"{where}.striping",
-            lifted(striping=Striping.STRICT),
-            lambda f: f"ports asked; with strict striping a design exists, using {switches(f, name)}",
+    if site.switch_placement is not Placement.ROW_END:
+        others = [p for p in Placement if p is not site.switch_placement]
+        yield Limit(
+            "site.switch_placement", site.switch_placement, Placement.ROW_END, Order.OWN_ROOM, How.EACH, others, "set",
+            is_choice=True,
+        )  # fmt: skip
+    grades = get_args(get_args(Site.model_fields["fibre"].annotation)[0])
+    missing = [grade for grade in grades if grade not in site.fibre]
+    if missing:
+        usual = site.fibre == Site.model_fields["fibre"].default
+        wider = [(*site.fibre, grade) for grade in missing]
+        every = (*site.fibre, *missing)
+        order = Order.ROOM if usual else Order.OWN_FABRIC
+        yield Limit("site.fibre", site.fibre, every, order, How.EACH, [*wider, every], "allowed", is_default=usual)
+
+
+def _servers(case: Case, catalog: Catalog) -> int:
+    cluster = case.cluster
+    return cluster.servers or math.ceil((cluster.gpus or 0) / int(catalog.servers[cluster.server].gpus.v))
+
+
+def _cluster(case: Case, catalog: Catalog) -> Iterator[Limit]:
+    cluster = case.cluster
+    gpus_each = int(catalog.servers[cluster.server].gpus.v)
+    servers = _servers(case, catalog)
+    if cluster.nics:
+        yield Limit("cluster.nics", cluster.nics, {}, Order.OWN_FABRIC, How.EACH, [{}], is_choice=True)
+    for fabric, n in cluster.reserved_ports.items():
+        if n:
+            yield Limit(f"cluster.reserved_ports.{fabric.value}", n, 0, Order.DEMAND, nearer=_down(n, 0), unit=" ports")
+    if cluster.growth:
+        more = math.ceil(servers * Fraction(str(cluster.growth)))
+        yield Limit("cluster.growth", cluster.growth, 0.0, Order.DEMAND, nearer=Shares(servers, more - 1))
+    if servers > 1:
+        if cluster.servers is not None:
+            yield Limit("cluster.servers", servers, 1, Order.DEMAND, nearer=_down(servers, 1), unit=" servers")
+        else:
+            fewer = Ladder((servers - 1) * gpus_each, -gpus_each, servers - 1, whole=True)
+            yield Limit("cluster.gpus", cluster.gpus, gpus_each, Order.DEMAND, nearer=fewer, unit=" GPUs")
+
+
+def _parts(where: str, parts: PartFilter) -> Iterator[Limit]:
+    if parts.allow:
+        # Adding every kind keeps what is named for its own sake, such as a part that is no longer sold.
+        every = (*parts.allow, *(f"{kind}:*" for kind in KINDS))
+        yield Limit(f"{where}.allow", parts.allow, every, Order.PARTS, How.PARTS, verb="allowed")
+    if parts.deny:
+        yield Limit(f"{where}.deny", parts.deny, (), Order.PARTS, How.PARTS, verb="denied")
+
+
+def _fabric(case: Case, catalog: Catalog, name: FabricName, spec: FabricBase) -> Iterator[Limit]:
+    where = f"fabrics.{name.value}"
+    defaults = type(spec).model_fields
+
+    def limit(field: str, away: Any, how: How, nearer: Sequence[Any], verb: str, unit: str = "", **more: Any) -> Limit:
+        value = getattr(spec, field)
+        usual = value == defaults[field].default
+        order = Order.USUAL if usual else Order.OWN_FABRIC
+        return Limit(f"{where}.{field}", value, away, order, how, nearer, verb, unit, None, usual, **more)
+
+    if spec.oversubscription < ANY_RATIO:
+        yield limit(
+            "oversubscription", ANY_RATIO, How.ALONG, _finer(spec.oversubscription, ANY_RATIO), "allowed", " : 1"
         )
+    if spec.max_tiers < MOST_TIERS:
+        yield limit("max_tiers", MOST_TIERS, How.ALONG, _up(spec.max_tiers, MOST_TIERS), "allowed")
+    if spec.max_hops is not None:
+        yield limit("max_hops", None, How.ALONG, _up(spec.max_hops, 2 * MOST_TIERS - 1), "allowed")
+    if spec.latency_ns is not None:
+        yield limit("latency_ns", None, How.LATENCY, (), "allowed", " ns")
+    for field in ("min_leaves", "min_spines", "min_cores"):
+        if getattr(spec, field) > 1:
+            yield limit(field, 1, How.ALONG, _down(getattr(spec, field), 1), "asked")
+    if spec.striping is Striping.PORTS:
+        yield limit("striping", Striping.STRICT, How.EACH, [Striping.STRICT], "asked", is_choice=True)
     for field in ("protocols", "topologies"):
         allowed = getattr(spec, field, ())
-        every = type(spec).model_fields[field].default if allowed else ()
+        every = defaults[field].default if allowed else ()
         if set(allowed) < set(every):
-            yield _simple(
-                f"{where}.{field}",
-                lifted(**{field: every}),
-                lambda f, field=field, allowed=allowed: (  # type: ignore[misc]
-                    f"{', '.join(allowed)} allowed; with every one of the {field} a design exists, using "
-                    f"{switches(f, name)}"
-                ),
-            )
-    if getattr(spec, "mode", None) is StorageMode.CONVERGED:
-        yield _simple(
-            f"{where}.mode",
-            lifted(mode=StorageMode.SEPARATE),
-            lambda f: f"converged asked; a separate storage fabric can be built, using {switches(f, name)}",
-        )
+            yield limit(field, (*allowed, *(x for x in every if x not in allowed)), How.EACH, [every], "allowed")
+    if isinstance(spec, Storage):
+        yield from _storage(case, catalog, spec, limit)
+    elif isinstance(spec, Backend) and spec.speed_gbps is not None:
+        speeds = [speed for speed in _speeds(case, catalog) if speed != spec.speed_gbps]
+        yield limit("speed_gbps", None, How.EACH, [*speeds, None], "asked", " Gb/s", is_choice=True)
+    elif isinstance(spec, Frontend) and spec.server_gbps != (usual := defaults["server_gbps"].default):
+        yield limit("server_gbps", usual, How.EACH, [usual], "asked", " Gb/s", is_choice=True)
+    elif isinstance(spec, Oob) and spec.pdus_per_rack > defaults["pdus_per_rack"].default:
+        yield limit("pdus_per_rack", 0, How.ALONG, _down(spec.pdus_per_rack, 0), "asked")
+    yield from _parts(f"{where}.parts", spec.parts)
 
 
-def _cluster(field: str, words: str, **update: object) -> Lift:
-    return _simple(
-        f"cluster.{field}",
-        lambda c: c.model_copy(update={"cluster": c.cluster.model_copy(update=update)}),
-        lambda f: f"{words}, using {switches(f)}",
-    )
+def _speeds(case: Case, catalog: Catalog) -> list[float]:
+    """Speeds of the server's backend ports, fastest first, Gb/s."""
+    cages = cages_of(case, catalog, ServerRole.BACKEND)
+    return sorted({mode.speed_gbps for found in cages for mode in found.cages.modes}, reverse=True)
 
 
-def _latency(found: Found, fabric: FabricName) -> str:
-    latency = _solved(found)[0].templates[fabric].facts.latency_ns
-    return "no published latency" if latency is None else f"{latency:,.0f} ns"
-
-
-def _hops(found: Found, fabric: FabricName) -> int:
-    return 2 * _solved(found)[0].templates[fabric].tiers - 1
-
-
-def _parts_used(found: Found) -> str:
-    choice, data = _solved(found)
-    return str(len(choice.parts(data)))
-
-
-def _vendors_used(found: Found) -> str:
-    choice, data = _solved(found)
-    vendors = sorted({data.vendor(p) for p in choice.parts(data)})
-    return f"{len(vendors)} ({', '.join(vendors)})"
-
-
-def _racks_needed(found: Found) -> tuple[int, int]:
-    """Network racks that a design fills: in the fullest row, and in the central zone."""
-    choice, data = _solved(found)
-    room = data.machines.room
-    facts = [t.facts for t in choice.templates.values()]
-    fill = data.central_room // max(1, room.central_width)
-    return math.ceil(sum(x.leaf_load for x in facts) / fill), math.ceil(sum(x.central_load for x in facts) / fill)
-
-
-def _racks_used(found: Found) -> str:
-    per_row, central = _racks_needed(found)
-    return str(_solved(found)[1].machines.room.rows * per_row + central)
+def _storage(case: Case, catalog: Catalog, spec: Storage, limit: Any) -> Iterator[Limit]:
+    if case.fabrics.backend is not None and spec.mode in (StorageMode.SEPARATE, StorageMode.CONVERGED):
+        other = StorageMode.CONVERGED if spec.mode is StorageMode.SEPARATE else StorageMode.SEPARATE
+        yield limit("mode", StorageMode.AUTO, How.EACH, [other, StorageMode.AUTO], "asked")
+    if spec.storage_servers:
+        yield limit("storage_servers", 0, How.ALONG, _down(spec.storage_servers, 0), "asked")
+    if spec.server_gbps is not None:
+        cages = cages_of(case, catalog, ServerRole.STORAGE)
+        widths = {n * m.ports * m.speed_gbps for x in cages for m in x.cages.modes for n in range(1, x.cages.count + 1)}
+        fewer = sorted((w for w in widths if w < spec.server_gbps), reverse=True)
+        yield limit("server_gbps", None, How.EACH, [*fewer, None], "asked", " Gb/s", is_choice=True)
+    fields = type(spec).model_fields
+    for field in ("storage_server_gbps", "storage_server_nic", "storage_server_units", "storage_server_w"):
+        usual = fields[field].default
+        if getattr(spec, field) != usual:
+            yield limit(field, usual, How.EACH, [usual], "asked", is_choice=True)

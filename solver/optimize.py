@@ -55,20 +55,22 @@ def optimize(
     begun = time.perf_counter()
     say = tell or (lambda _: None)
     try:
-        compiled = compile_case(case, catalog)
-    except (SiteTooSmallError, NoPortsError) as error:
-        return _without(case, catalog, engine, Status.INFEASIBLE, (f"{error.setting}: {error}",), begun)
-    try:
-        found = search(compiled, Engine(engine), time_limit_s, say)
-        if found.outcome.choice is None or found.data is None:
-            reasons: tuple[str, ...] = ()
-            if found.outcome.status is Status.INFEASIBLE:
-                say("looking for the limits that clash")
-                reasons = why_not(compiled, found, Engine(engine))
-            elif found.outcome.status is Status.NO_SOLUTION:
-                reasons = (f"stopped after {time_limit_s:g} s before any design was found: give it more time",)
-            return _without(case, catalog, engine, found.outcome.status, reasons, begun)
-        return _design(compiled, found, engine, say, begun)
+        try:
+            compiled = compile_case(case, catalog)
+        except (SiteTooSmallError, NoPortsError):
+            status = Status.INFEASIBLE
+        else:
+            found = search(compiled, Engine(engine), time_limit_s, say)
+            if found.outcome.choice is not None and found.data is not None:
+                return _design(compiled, found, engine, say, begun)
+            status = found.outcome.status
+        reasons: tuple[str, ...] = ()
+        if status is Status.INFEASIBLE:
+            say("looking for the limits that clash")
+            reasons = why_not(case, catalog, engine)
+        elif status is Status.NO_SOLUTION:
+            reasons = (f"stopped after {time_limit_s:g} s before any design was found: give it more time",)
+        return _without(case, catalog, engine, status, reasons, begun)
     except EngineError as error:
         return _without(case, catalog, engine, Status.FAILED, (f"{engine}: {error}",), begun)
 

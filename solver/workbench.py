@@ -8,6 +8,7 @@ template seen, and what each fabric's best was. No answer is an estimate: each i
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from gpunet.solver.ports import faces
 from gpunet.solver.prices import ZERO, Weight
 from gpunet.solver.search import Found, search
 from gpunet.solver.template import Measure, Template, path_switches
-from gpunet.solver.templates import Cutoff, Scope
+from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Workbench:
         self._tables = Tables()
         self._compiled: Compiled | str | None = None
         self._answers: dict[object, Answer] = {}
+        self._exists: dict[str, bool] = {}
         self.finder: Finder = Finder()
 
     @property
@@ -144,6 +146,35 @@ class Workbench:
         if keep:
             self._answers[key] = found
         return found
+
+    def has_design(self, case: Case) -> bool:
+        """Whether another case has any design at all, good or bad: quicker to say than which is best.
+
+        Raises EngineError when a solver fails.
+        """
+        key = case.model_dump_json()
+        if key in self._answers:
+            self._asked.add(key)
+            return self._answers[key].is_optimal
+        if key not in self._exists:
+            self._asked.add(key)
+            self._exists[key] = self._has_design(case)
+        return self._exists[key]
+
+    def _has_design(self, case: Case) -> bool:
+        limits = case.limits
+        if any(ceiling is not None for ceiling in (limits.cost_usd, limits.power_kw, case.site.power_kw)):
+            # Under a ceiling the first designs are rarely good enough, and the best is found soon.
+            return self.of(case).is_optimal
+        try:
+            compiled = compile_case(case, self.catalog, self._tables)
+        except (SiteTooSmallError, NoPortsError):
+            return False
+        finder = _AnyOne()
+        found = search(compiled, self.engine, finder=finder, solver=_solve)
+        if found.outcome.choice is not None or not finder.left_out:
+            return found.outcome.choice is not None
+        return self.of(case).is_optimal
 
     def ready(self, case: Case) -> Compiled | str:
         """Another case made ready to be searched, or why its room or machines cannot be had; counts as a question."""
@@ -233,6 +264,26 @@ class _Known:
 
     templates: list[Template]
     limit: float
+
+
+class _AnyOne(Finder):
+    """Takes the first template of every scope and looks no further: enough where any design will do."""
+
+    def __init__(self) -> None:
+        self.left_out = False
+        """Whether there may be more."""
+
+    def near(self, scopes: list[Scope], objective: Objective, slack: int) -> list[Template]:
+        del slack
+        return [t for scope in scopes for t in self._first(scope, Cutoff(), objective)]
+
+    def within(self, scopes: list[Scope], cutoff: Cutoff, first: Objective) -> list[Template]:
+        return [t for scope in scopes for t in self._first(scope, cutoff, first) if passes(t, cutoff)]
+
+    def _first(self, scope: Scope, cutoff: Cutoff, objective: Objective) -> list[Template]:
+        found = list(itertools.islice(enumerate_templates(scope, cutoff, objective), 1))
+        self.left_out = self.left_out or bool(found)
+        return found
 
 
 class _Remembering(Finder):

@@ -231,7 +231,12 @@ def _by_fabric(compiled: Compiled, found: dict[Group, list[Template]]) -> Held:
 
 
 def _held_within(
-    compiled: Compiled, cutoffs: dict[Group, Cutoff], first: Objective, kept: dict[Group, Kept], finder: Finder
+    compiled: Compiled,
+    cutoffs: dict[Group, Cutoff],
+    first: Objective,
+    kept: dict[Group, Kept],
+    finder: Finder,
+    thinned: bool = True,
 ) -> Held:
     """Every template within its group's cutoff; those kept are all there are up to their limit."""
     found: dict[Group, list[Template]] = {}
@@ -244,7 +249,8 @@ def _held_within(
         else:
             found[group] = finder.within(scopes, cutoff, first)
         limits = compiled.case.limits
-        if limits.vendors is not None or limits.skus is not None or any(s.spec.mixed_leaves for s in scopes):
+        many = limits.vendors is not None or limits.skus is not None or any(s.spec.mixed_leaves for s in scopes)
+        if many and thinned:
             # These leave many templates in; those beaten in every count would only slow the solver down.
             found[group] = undominated(found[group])
     return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)), finder)
@@ -363,10 +369,11 @@ def _unproven(outcome: Outcome, bound: float) -> Outcome:
     return dataclasses.replace(outcome, status=Status.FEASIBLE, bound=bound)
 
 
-def all_within(compiled: Compiled, worth: int, finder: Finder) -> Instance:
+def all_within(compiled: Compiled, worth: int, finder: Finder, thinned: bool = True) -> Instance:
     """An instance with every template that a design of at most ``worth`` on the first objective can have.
 
-    ``worth`` counts adapters too, cents or milliwatts. The case must have a design.
+    ``worth`` counts adapters too, cents or milliwatts. The case must have a design. ``thinned=False`` also keeps, where
+    parts are limited, templates that another of the same switch models beats in every count.
     """
     first = compiled.case.objectives[0]
     ceilings = _ceilings(compiled)
@@ -386,4 +393,4 @@ def all_within(compiled: Compiled, worth: int, finder: Finder) -> Instance:
         for group in floors[first].least
     }
     nothing = {group: Kept([], -1) for group in groups(compiled)}
-    return instance(compiled, _held_within(compiled, cutoffs, first, nothing, finder))
+    return instance(compiled, _held_within(compiled, cutoffs, first, nothing, finder, thinned))

@@ -45,7 +45,7 @@ def run(what: str, work: Callable[[Tell], T], stream: TextIO | None = None, stop
     So ``work`` must not write files that matter. With ``stop``, the first Ctrl-C only sets it, for work that looks at
     it to come to an end with what it has; the second is an interrupt.
     """
-    with shown(what, stream) as tell, _silent_stdout():
+    with shown(what, stream) as tell, _silence:
         worker = _Work(lambda: work(tell))
         worker.start()
         # Waiting in ticks: on some systems a wait without an end cannot be interrupted.
@@ -104,24 +104,42 @@ class _Line(threading.Thread):
                 progress.update(task, description=self._what)
 
 
-@contextlib.contextmanager
-def _silent_stdout() -> Iterator[None]:
-    """Send what native code writes to the file of standard output nowhere."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    try:
-        saved = os.dup(_STDOUT)
-    except OSError:  # standard output is closed
-        yield
-        return
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), _STDOUT)
-        yield
-    finally:
-        _flush_native()
-        os.dup2(saved, _STDOUT)
-        os.close(saved)
+class _Silence:
+    """Sends what native code writes to the file of standard output nowhere.
+
+    Runs that overlap share one silence, from the first that asks until the last is done. If each put back what it had
+    found, the one that asked second would put back the silence of the first, for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asking = 0
+        self._saved: int | None = None
+        """Where standard output leads; none where it is closed."""
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._asking:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+                with contextlib.suppress(OSError):
+                    self._saved = os.dup(_STDOUT)
+                if self._saved is not None:
+                    with open(os.devnull, "wb") as nowhere:
+                        os.dup2(nowhere.fileno(), _STDOUT)
+            self._asking += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._asking -= 1
+            if not self._asking and self._saved is not None:
+                _flush_native()
+                os.dup2(self._saved, _STDOUT)
+                os.close(self._saved)
+                self._saved = None
+
+
+_silence = _Silence()
 
 
 def _flush_native() -> None:

@@ -101,6 +101,7 @@ def test_the_answer_shown_is_the_answer(desk: Path) -> None:
     """Every line of the report in the README stands in the report, seconds aside; and the files are named right."""
     shown = blocks(text_of("README.md"), "text")[0]
     done = CliRunner().invoke(cli.app, ["optimize", "cases/guide-256.yaml", "-o", "out"])
+    assert done.exit_code == Exit.DONE, (done.output, done.exception)
     real = [_timeless(line) for line in done.stdout.splitlines()]
     assert [line for line in shown.splitlines() if line != "..." and _timeless(line) not in real] == []
     assert {path.name for path in (desk / "out").iterdir()} == set(

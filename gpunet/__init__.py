@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from gpunet.models.case import Case, Objective
     from gpunet.models.design import Design, Verification
     from gpunet.models.parts import Catalog
+    from gpunet.models.study_ceiling import Ceiling
     from gpunet.models.study_compare import Comparison, Economics
+    from gpunet.models.study_frontier import Frontier
     from gpunet.models.study_sensitivity import Sensitivity
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "compare", "load_case", "optimize", "sensitivity", "verify"]
+__all__ = ["__version__", "ceiling", "compare", "frontier", "load_case", "optimize", "sensitivity", "verify"]
 
 
 def load_case(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> Case:
@@ -110,6 +112,68 @@ def compare(
     words = ("protocol", "vendor", "form-factor", "optics", "objective")
     what = by if isinstance(by, str) and by in words else _ready(by, None, catalog_dirs)[0]
     return study(found, catalog, Plan(jobs), by=what, fabrics=fabrics, economics=economics, engine=Engine(engine).value)
+
+
+def frontier(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    x: str = "cost",
+    y: str = "power",
+    fabric: str = "backend",
+    from_value: float | None = None,
+    to_value: float | None = None,
+    step: float | None = None,
+    engine: str = "highs",
+    jobs: int = 1,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Frontier:
+    """Every design that none beats on two goals, each proven; ``case``, ``engine`` and ``jobs`` as for ``sensitivity``.
+
+    ``x`` is ``cost`` (USD), ``power`` (W) or ``tco`` (USD); ``y`` another of these, or ``gpus``, ``oversubscription``
+    or ``latency`` (ns) of ``fabric``, or ``racks``, then from ``from_value`` to ``to_value``. ``step`` is the distance
+    of GPU counts, or thins the points out, in the unit of ``y`` (of ``x`` where ``y`` is ``tco``). Raises what
+    ``optimize`` raises, and ``ValueError`` for what cannot be weighed.
+    """
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.frontier import frontier as study
+    from gpunet.solver.tasks import Plan
+
+    found, catalog = _ready(case, None, catalog_dirs)
+    return study(
+        found,
+        catalog,
+        Plan(jobs),
+        x=x,
+        y=y,
+        fabric=fabric,
+        from_value=from_value,
+        to_value=to_value,
+        step=step,
+        engine=Engine(engine).value,
+    )
+
+
+def ceiling(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    cost_usd: float | None = None,
+    power_kw: float | None = None,
+    objective: str | Sequence[str] | None = None,
+    engine: str = "highs",
+    jobs: int = 1,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Ceiling:
+    """The most GPUs whose network costs at most ``cost_usd`` and draws at most ``power_kw``, proven.
+
+    And, for the GPUs of the case, the least oversubscription and the most growth within the same. The limits of the
+    case stay in force. Raises what ``optimize`` raises, and ``ValueError`` where there is nothing to stay under.
+    """
+    from gpunet.solver.ceiling import ceiling as study
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.tasks import Plan
+
+    found, catalog = _ready(case, objective, catalog_dirs)
+    return study(found, catalog, Plan(jobs), cost_usd=cost_usd, power_kw=power_kw, engine=Engine(engine).value)
 
 
 def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verification:

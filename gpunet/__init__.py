@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from gpunet.models.parts import Catalog
     from gpunet.models.study_ceiling import Ceiling
     from gpunet.models.study_compare import Comparison, Economics
+    from gpunet.models.study_explain import Explanation
     from gpunet.models.study_frontier import Frontier
     from gpunet.models.study_sensitivity import Sensitivity
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "ceiling", "compare", "frontier", "load_case", "optimize", "sensitivity", "verify"]
+__all__ = ["__version__", "ceiling", "compare", "explain", "frontier", "load_case", "optimize", "sensitivity", "verify"]
 
 
 def load_case(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> Case:
@@ -112,6 +113,27 @@ def compare(
     words = ("protocol", "vendor", "form-factor", "optics", "objective")
     what = by if isinstance(by, str) and by in words else _ready(by, None, catalog_dirs)[0]
     return study(found, catalog, Plan(jobs), by=what, fabrics=fabrics, economics=economics, engine=Engine(engine).value)
+
+
+def explain(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    objective: str | Sequence[str] | None = None,
+    engine: str = "highs",
+    jobs: int = 1,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Explanation:
+    """Why a case has no design: settings that cannot hold together, and the smallest change of each that is enough.
+
+    Of a case with a design: which limits bind, what each costs in the unit of the objective, and which parts are kept
+    out by what. ``jobs`` processes give the same answer for every number. Raises what ``optimize`` raises.
+    """
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.explain import explain as study
+    from gpunet.solver.tasks import Plan
+
+    found, catalog = _ready(case, objective, catalog_dirs)
+    return study(found, catalog, Plan(jobs), engine=Engine(engine).value)
 
 
 def frontier(

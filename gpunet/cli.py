@@ -19,6 +19,8 @@ from gpunet.cli_ceiling import EPILOG as CEILING_EXAMPLES
 from gpunet.cli_ceiling import ceiling
 from gpunet.cli_compare import EPILOG as COMPARE_EXAMPLES
 from gpunet.cli_compare import compare
+from gpunet.cli_explain import EPILOG as EXPLAIN_EXAMPLES
+from gpunet.cli_explain import explain
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
 from gpunet.cli_frontier import frontier
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, case_of
@@ -208,6 +210,7 @@ app.command(epilog=SENSITIVITY_EXAMPLES)(sensitivity)
 app.command(epilog=FRONTIER_EXAMPLES)(frontier)
 app.command(epilog=CEILING_EXAMPLES)(ceiling)
 app.command(epilog=COMPARE_EXAMPLES)(compare)
+app.command(epilog=EXPLAIN_EXAMPLES)(explain)
 
 
 @app.command()

@@ -31,7 +31,7 @@ class Clash(Strict):
     a design."""
 
     limits: tuple[Held, ...]
-    """The limits, those first that a user is most attached to."""
+    """The limits: ceilings first, the size of the cluster last."""
 
 
 class GiveWay(Strict):

@@ -115,10 +115,10 @@ def _no_design(bench: Workbench, today: Answer, plan: Plan) -> Explanation:
 
 
 def clash_settings(bench: Workbench) -> dict[str, list[Any]]:
-    """The settings of every clash, those a user is most attached to first, and others that may help."""
+    """The settings of every clash, ceilings first and the size of the cluster last, and others that may help."""
     found, usual = clashes(bench)
     return {
-        "clashes": [[limit.setting for limit in reversed(clash)] for clash in found],
+        "clashes": [[x.setting for x in sorted(clash, key=lambda x: (x.is_cluster, -x.order))] for clash in found],
         "usual": [limit.setting for limit in usual],
     }
 

@@ -100,17 +100,19 @@ def _nearest(bench: Workbench, case: Case, limit: Limit) -> Any:
 
 def _words(limit: Limit, value: Any, answer: Answer) -> str:
     """What was asked, what is enough, and with which switches."""
-    unit = limit.unit
+    unit, units = limit.unit, limit.unit
+    if value == 1 and unit in (" servers", " ports", " vendors", " distinct parts", " network racks"):
+        unit = unit.removesuffix("s")
     if limit.setting == "site.fibre":
         return _fibre_words(limit, value, answer)
     if value is None:
-        return f"{limit.text}{unit} {limit.verb}; without it a design exists, using {switches(answer)}"
+        return f"{limit.text}{units} {limit.verb}; without it a design exists, using {switches(answer)}"
     if isinstance(value, tuple):
         more = [str(x) for x in value if x not in limit.value]
         now = ", ".join(map(str, limit.value))
         return f"{now} {limit.verb}; adding {', '.join(more)} is enough, using {switches(answer)}"
     enough = "can be had" if limit.verb == "asked" else "are enough" if _is_many(value) else "is enough"
-    return f"{limit.text}{unit} {limit.verb}; {shown(value)}{unit} {enough}, using {switches(answer)}"
+    return f"{limit.text}{units} {limit.verb}; {shown(value)}{unit} {enough}, using {switches(answer)}"
 
 
 def _is_many(value: Any) -> bool:
@@ -141,7 +143,7 @@ def _least(bench: Workbench, case: Case, limit: Limit) -> Change | None:
     answer = _at(bench, case, limit, value)
     if not answer.is_optimal:
         return None
-    least = f"{value:,.2f}" if cost else f"{value:,.3f} kW" if needed % 1000 == 0 else f"{value:,.6f} kW"
+    least = f"{value:,.2f}" if cost else f"{value:,.{3 if needed % 1000 == 0 else 6}f} kW"
     allowed = f"{limit.value:,.2f}" if cost else f"{limit.text} kW"
     if cost:
         words = f"the cheapest design that keeps every other limit costs {least}"

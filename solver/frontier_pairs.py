@@ -82,12 +82,15 @@ def walk(bench: Workbench, pair: Pair, most: int, until: int, points: int, gap: 
 def frontier_of_pair(bench: Workbench, pair: Pair, gap: int, plan: Plan) -> Walked:
     """Every design that none beats; with a ``gap`` above 1, cents or milliwatts, not those nearer than that."""
     least, stepped = pair.least.value, pair.stepped.value
-    ends = (Task(f"least {least}", extreme, (least, stepped)), Task(f"least {stepped}", extreme, (stepped, least)))
-    found = run_tasks(bench, "frontier", ends, plan)
-    points = [x.data for x in found.values() if x.data is not None]
-    solves = sum(x.solves for x in found.values())
-    if len(found) < len(ends) or len(points) < len(ends):
-        return Walked(points, len(found) == len(ends), solves)
+    points: list[dict[str, Any]] = []
+    solves = 0
+    for ends in ((least, stepped), (stepped, least)):
+        task = Task(f"least {ends[0]}", extreme, ends)
+        found = run_tasks(bench, "frontier", [task], plan).get(task.name)
+        solves += found.solves if found is not None else 0
+        if found is None or found.data is None:
+            return Walked(points, found is not None, solves)
+        points.append(found.data)
     # At the far end the ceiling would be the other extreme's own value, and so would the answer.
     shares = [(points[0][stepped] - gap, points[1][stepped] + 1)]
     size, complete = FIRST_POINTS, True
@@ -97,14 +100,14 @@ def frontier_of_pair(bench: Workbench, pair: Pair, gap: int, plan: Plan) -> Walk
             for most, until in shares
             if most >= until
         ]
-        found = run_tasks(bench, "frontier", tasks, plan)
-        complete = len(found) == len(tasks)
-        points += [point for x in found.values() for point in x.data["points"]]
-        solves += sum(x.solves for x in found.values())
+        walked = run_tasks(bench, "frontier", tasks, plan)
+        complete = len(walked) == len(tasks)
+        points += [point for x in walked.values() for point in x.data["points"]]
+        solves += sum(x.solves for x in walked.values())
         left = [
-            (found[task.name].data["next"], task.args[2])
+            (walked[task.name].data["next"], task.args[2])
             for task in tasks
-            if task.name in found and found[task.name].data["next"] is not None
+            if task.name in walked and walked[task.name].data["next"] is not None
         ]
         shares = _shared_out(*left[0]) if size == FIRST_POINTS and left else left
         size = MORE_POINTS

@@ -70,6 +70,13 @@ def least(case: Case, catalog: Catalog) -> tuple[int, ...] | None:
     return _Exhaustive(case, catalog).least()
 
 
+def front(case: Case, catalog: Catalog) -> list[tuple[int, int]]:
+    """Every pair of the case's two objectives that no design beats, cents or milliwatts, first objective rising."""
+    whole = _WholeFront(case, catalog)
+    whole.least()
+    return sorted(whole.found)
+
+
 class _Exhaustive:
     def __init__(self, case: Case, catalog: Catalog) -> None:
         self.case, self.catalog = case, catalog
@@ -325,6 +332,33 @@ class _Exhaustive:
         if self.is_beyond(tag, sums) or (self.cost_limit is not None and net.cost > self.cost_limit):
             return None
         return tuple(net[rank] for rank in self.ranks)
+
+
+class _WholeFront(_Exhaustive):
+    """Keeps every unbeaten pair of two objectives in place of the least first one."""
+
+    def __init__(self, case: Case, catalog: Catalog) -> None:
+        assert len(case.objectives) == 2
+        super().__init__(case, catalog)
+        # The best of every block by one objective is not all there is.
+        self.is_plain = False
+        self.found: set[tuple[int, int]] = set()
+
+    def note(self, whole: Front) -> None:
+        """Remember the pairs of these whole designs that nothing beats."""
+        for tag, every in whole.items():
+            for value in (self._value(tag, sums) for sums in every):
+                if value is not None and not self._beaten((value[0], value[1])):
+                    pair = (value[0], value[1])
+                    self.found = {x for x in self.found if x[0] < pair[0] or x[1] < pair[1]} | {pair}
+
+    def is_beyond(self, tag: Tag, sums: Sums) -> bool:
+        """Also when a known pair is as good as anything a partial design can come to."""
+        floor = [sums[rank] - (0 if DIMENSIONS[rank] is Objective.POWER else self.most_saved) for rank in self.ranks]
+        return super().is_beyond(tag, sums) or any(a < floor[0] and b < floor[1] for a, b in self.found)
+
+    def _beaten(self, pair: tuple[int, int]) -> bool:
+        return any(a <= pair[0] and b <= pair[1] for a, b in self.found)
 
 
 def unbeaten(every: Iterable[Sums]) -> list[Sums]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
+import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -86,20 +89,22 @@ def _pipelines_hold(switch: Switch, uses: Sequence[Use]) -> bool:
 
 
 def pipeline_shares(switch: Switch, uses: Sequence[Use]) -> list[list[int]]:
-    """Ports per cage, pipeline by pipeline, dealt so that the fullest pipeline is as empty as it can be.
+    """Ports per cage, pipeline by pipeline, dealt so that the fullest pipeline is as empty as can be.
 
-    With two cages a pipeline, the fullest cage beside the emptiest is the best deal.
+    Fullest cages first, each to the emptiest pipeline that has a cage left. With two cages a pipeline that is the best
+    deal there is; with more it is nearly so, and what it deals always holds.
     """
     share = switch.cages_per_pipeline or 1
     loads = sorted((face.ports for face, cages in uses for _ in range(cages)), reverse=True)
-    total = sum(g.count for g in switch.cages if g.fabric)
-    loads += [0] * (total - len(loads))
-    pipelines = total // share
+    pipelines = sum(g.count for g in switch.cages if g.fabric) // share
     dealt: list[list[int]] = [[] for _ in range(pipelines)]
-    for i, load in enumerate(loads[: pipelines * share]):
-        turn, place = divmod(i, pipelines)
-        dealt[place if turn % 2 == 0 else pipelines - 1 - place].append(load)
-    return dealt
+    emptiest = [(0, i) for i in range(pipelines)]
+    for load in loads[: pipelines * share]:
+        total, i = heapq.heappop(emptiest)
+        dealt[i].append(load)
+        if len(dealt[i]) < share:
+            heapq.heappush(emptiest, (total + load, i))
+    return [found + [0] * (share - len(found)) for found in dealt]
 
 
 def cage_numbers(switch: Switch, uses: Sequence[Use]) -> list[list[int]]:
@@ -149,13 +154,44 @@ def _in_order_holds(switch: Switch, uses: Sequence[Use]) -> bool:
 
 
 def _dealt_numbers(switch: Switch, uses: Sequence[Use]) -> list[list[int]]:
-    share = switch.cages_per_pipeline or 1
-    spots: dict[int, list[int]] = {}
-    for pipeline, loads in enumerate(pipeline_shares(switch, uses)):
-        for place, load in enumerate(loads):
-            spots.setdefault(load, []).append(pipeline * share + place + 1)
-    found = []
+    """Cage numbers where pipelines force fuller cages apart: fullest first, each to the emptiest pipeline that has a
+    cage of its kind left, hot modules to hot cages."""
+    share, limit = switch.cages_per_pipeline or 1, switch.ports_per_pipeline or math.inf
+    free, pipeline_of = _free_cages(switch, share)
+    taken: dict[int, int] = {}
+    hot = {g.name: hot_numbers(g) for g in switch.cages}
+    found: list[list[int]] = [[] for _ in uses]
+    wanted_hot = Counter[str]()
     for face, cages in uses:
-        numbers, spots[face.ports] = spots[face.ports][:cages], spots[face.ports][cages:]
-        found.append(sorted(numbers))
-    return found
+        wanted_hot[face.group.name] += cages if face.hot else 0
+    asked = [(face, i) for i, (face, cages) in enumerate(uses) for _ in range(cages)]
+    for face, i in sorted(asked, key=lambda x: (-x[0].ports, not x[0].hot, x[1])):
+        name = face.group.name
+        still_hot = [n for n in free[name] if n in hot[name]]
+        spare_hot = len(still_hot) > wanted_hot[name]
+        usable = still_hot if face.hot else [n for n in free[name] if spare_hot or n not in hot[name]]
+        wanted_hot[name] -= face.hot
+
+        def burden(n: int, face: Face = face, name: str = name) -> tuple[bool, int, bool, int]:
+            load = taken.get(pipeline_of[name, n], 0)
+            return load + face.ports > limit, load, not face.hot and n in hot[name], n
+
+        number = min(usable, key=burden)
+        taken[pipeline_of[name, number]] = taken.get(pipeline_of[name, number], 0) + face.ports
+        free[name].remove(number)
+        found[i].append(number)
+    return [sorted(numbers) for numbers in found]
+
+
+def _free_cages(switch: Switch, share: int) -> tuple[dict[str, list[int]], dict[tuple[str, int], int]]:
+    """Cage numbers of every group, and the pipeline of each cage; groups follow one another over the pipelines."""
+    free: dict[str, list[int]] = {}
+    pipeline_of: dict[tuple[str, int], int] = {}
+    seen = 0
+    for group in switch.cages:
+        if group.fabric:
+            free[group.name] = list(range(1, group.count + 1))
+            for n in free[group.name]:
+                pipeline_of[group.name, n] = seen // share
+                seen += 1
+    return free, pipeline_of

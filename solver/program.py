@@ -75,6 +75,21 @@ class Formulation:
             return switches + links
         return switches + links - lpSum((data.prices.cents(p) or 0) * y for p, y in self.y.items())
 
+    def total_at(self, there: Instance, objective: Objective) -> Any:
+        """A total of the network at the weights of another instance, one of the same templates and ways."""
+        from pulp import lpSum
+
+        switches = lpSum(
+            there.weights[id(t)].of(objective) * z
+            for fabric, zs in self.z.items()
+            for t, z in zip(there.templates[fabric], zs, strict=True)
+        )
+        links = lpSum(
+            w.weight.of(objective) * x for key, xs in self.x.items() for w, x in zip(there.ways[key], xs, strict=True)
+        )
+        stock = lpSum((there.prices.cents(part) or 0) * y for part, y in self.y.items())
+        return switches + links - stock
+
 
 def one_template(f: Formulation) -> None:
     r"""Every fabric has one template; storage has none where the backend carries it.

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpunet.models.case import Objective
 from gpunet.models.study_sensitivity import Band, Regret
 from gpunet.solver.candidates import Compiled, instance
 from gpunet.solver.engines import Clock, EngineError, run_highs
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.price_ranges import changes
-from gpunet.solver.program import Formulation, formulate, read_choice
+from gpunet.solver.program import formulate, read_choice
 from gpunet.solver.search import all_within
 from gpunet.solver.workbench import Answer, Workbench, reweigh, summarise
 
@@ -152,26 +151,10 @@ def _least_worst(
             for t in ts:
                 reweigh(compiled.measures[fabric], t)
         there = instance(compiled, templates)
-        f.add("regret", _total(f, there, first) + there.fixed.of(first) - worst <= least[name])
+        f.add("regret", f.total_at(there, first) + there.fixed.of(first) - worst <= least[name])
     compiled.suppose({})
     f.prob.setObjective(worst)
     raw = run_highs(f, Clock(None))
     if raw.value_of is None:
         raise EngineError(f"the design of least worst regret could not be found: {raw.status.value}")
     return held, read_choice(f, raw.value_of)
-
-
-def _total(f: Formulation, there: Instance, objective: Objective) -> Any:
-    """The objective of the program's variables at another scenario's weights."""
-    from pulp import lpSum
-
-    switches = lpSum(
-        there.weights[id(t)].of(objective) * z
-        for fabric, zs in f.z.items()
-        for t, z in zip(there.templates[fabric], zs, strict=True)
-    )
-    links = lpSum(
-        way.weight.of(objective) * x for key, xs in f.x.items() for way, x in zip(there.ways[key], xs, strict=True)
-    )
-    stock = lpSum((there.prices.cents(part) or 0) * y for part, y in f.y.items())
-    return switches + links - stock

@@ -131,6 +131,9 @@ def search(
                 kept[group] = Kept(near, least_here + slack)
             seeds.setdefault(group, {}).update((t.rank(), t) for t in best[group])
         empty = _empty(compiled, best)
+        if empty and any(_cut_short(compiled, g) for g in best):
+            # The time went before anything was found; that says nothing about what there is.
+            return Found(Outcome(Status.NO_SOLUTION, None, None, None), None)
         if empty:
             return Found(INFEASIBLE, None, empty)
         # Of a group cut short the best is not known; it weighs no less than nothing.

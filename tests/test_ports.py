@@ -136,7 +136,6 @@ def test_pairs_of_cages_are_dealt_as_well_as_they_can_be(x1: int, x2: int, x4: i
     assert fits(switch, asked) == deals(tuple(loads + [0] * (8 - len(loads))), 2, limit)
 
 
-@pytest.mark.xfail(strict=True, reason="four cages a pipeline are dealt in turns, which is not always the best deal")
 def test_four_cages_of_a_pipeline_are_dealt_as_well_as_they_can_be() -> None:
     """48 cages of four and 64 of two fill 32 pipelines of ten: half of them as 4+4+2, the others as 4+2+2+2."""
     switch = CATALOG.switches["eth-n9600-128qc"]
@@ -191,7 +190,6 @@ def test_cages_that_fit_have_numbers(asked: tuple[Switch, list[Use]]) -> None:
         assert max(pipelines(switch, wanted, numbers)) <= switch.ports_per_pipeline
 
 
-@pytest.mark.xfail(strict=True, reason="cages are dealt to pipelines without regard to the hot ones")
 def test_hot_modules_sit_right_beside_fuller_cages() -> None:
     """Eight cages of eight ports keep to pipelines of their own, and hot modules to cages 1 to 16."""
     switch = CATALOG.switches["eth-dcs240"]

@@ -15,7 +15,15 @@ from gpunet.models.parts import Catalog
 from gpunet.models.study_ceiling import Ceiling, Extreme
 from gpunet.solver.candidates import best_of
 from gpunet.solver.demand import NoPortsError, survey
-from gpunet.solver.frontier_steps import OVERSUBSCRIPTION, below, limited, reached, start_of, template_of
+from gpunet.solver.frontier_steps import (
+    OVERSUBSCRIPTION,
+    below,
+    limited,
+    reached,
+    shown_ratio,
+    start_of,
+    template_of,
+)
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.requirement_steps import moved
 from gpunet.solver.search import Floors, groups
@@ -27,7 +35,8 @@ SIDE_BY_SIDE = 8
 """Steps of one round."""
 MOST_PER_STEP = 16
 """Numbers that one step looks at; the first round looks at one each, every next at twice as many."""
-GROWTH_DIGITS = 9
+GROWTH_DIGITS = 6
+"""Decimals of a growth: enough for a million servers."""
 MOST_GROWTH = 100
 """Largest growth that a case may ask for."""
 
@@ -247,7 +256,7 @@ def fit_growth(bench: Workbench, counts: list[int]) -> dict[str, Any] | None:
 
 def growth_of(servers: int, places: int) -> float:
     """The growth that keeps so many places: a share just too small for one more once it is rounded up."""
-    unit = 10**GROWTH_DIGITS
+    unit: int = 10**GROWTH_DIGITS
     return (places - servers) * unit // servers / unit
 
 
@@ -290,7 +299,7 @@ def least_ratio(bench: Workbench, fabric: str) -> dict[str, Any]:
             best, ratio = answer, built(answer, middle)
         else:
             low = middle
-    return {"value": round(ratio, 6), "at_end": False, "design": _design(best)}
+    return {"value": shown_ratio(ratio), "at_end": False, "design": _design(best)}
 
 
 def lifted(bench: Workbench, case: dict[str, Any], servers: int) -> dict[str, Any]:
@@ -338,7 +347,7 @@ def _extremes(case: Case, own: int, found: dict[str, Finished], growth: Scan | N
             {
                 "setting": "cluster.growth",
                 "today": case.cluster.growth,
-                "value": None if places is None else round((places - own) / own, 6),
+                "value": None if places is None else growth_of(own, places),
                 "at_end": places is not None and places == own * (1 + MOST_GROWTH),
                 "design": growth.design,
             }

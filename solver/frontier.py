@@ -19,6 +19,7 @@ from gpunet.solver.frontier_steps import (
     fewest_racks,
     frontier_of_limit,
     frontier_of_servers,
+    shown_ratio,
     start_of,
 )
 from gpunet.solver.price_ranges import changes
@@ -236,4 +237,6 @@ def _described(catalog: Catalog, best: list[dict[str, Any]], more_is_better: boo
 
 
 def _in_units(value: float, axis: str) -> float:
+    if axis == OVERSUBSCRIPTION:
+        return shown_ratio(value)
     return value / (1000 if axis == "power" else 100) if axis in TOTALS else round(value, 6)

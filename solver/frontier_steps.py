@@ -95,6 +95,11 @@ def below(axis: str, value: float) -> float:
     return float((math.ceil(Fraction(value) * unit - Fraction(1, 1000)) - 1) / unit)
 
 
+def shown_ratio(ratio: float) -> float:
+    """An oversubscription to six decimals, rounded up: typed into a case, it allows the design that reached it."""
+    return math.ceil(ratio * 1e6 - 1e-6) / 1e6
+
+
 def limited(case: Case, axis: str, fabric: FabricName, limit: float | None, rows: int = 1) -> Case:
     """The case with one limit at another value, in a room of so many rows; none keeps the case's own."""
     if limit is None:

@@ -179,12 +179,12 @@ def test_what_else_the_money_buys_is_exact(seed: int, share: float) -> None:
     assert ratio is not None
     assert ratio <= 3
     assert seed != 2 or 1 < ratio < 3
-    assert least(moved(limited, "fabrics.backend.oversubscription", ratio + 1e-6), CATALOG) is not None
+    assert least(moved(limited, "fabrics.backend.oversubscription", ratio), CATALOG) is not None
     if not found["fabrics.backend.oversubscription"].at_end:
         assert least(moved(limited, "fabrics.backend.oversubscription", ratio - 1e-5), CATALOG) is None
     n, growth = study.case_servers, found["cluster.growth"].value
     assert growth is not None
-    places = round(n * (1 + growth))
+    places = survey(moved(limited, "cluster.growth", growth), CATALOG).n_servers_future
     bench = Workbench(limited, CATALOG)
     most = largest(ServerFloor(limited, CATALOG), n, 101 * n)
     fitting = [m for m in range(n, most + BEYOND) if within(bench, moved(limited, "cluster.growth", growth_of(n, m)))]

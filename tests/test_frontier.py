@@ -147,6 +147,9 @@ def test_oversubscription_is_that_of_plain_enumeration(family: str, seed: int) -
     for ratio in (1, 1.2, 1.334, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6):
         expected = least(moved(base, "fabrics.backend.oversubscription", float(ratio)), CATALOG)
         assert (None if expected is None else expected[0] / 100) == at_most(study, ratio)
+    for point in study.points:
+        assert point.y is not None
+        assert least(moved(base, "fabrics.backend.oversubscription", point.y), CATALOG) == (round(point.x * 100),)
 
 
 def test_oversubscription_of_storage_that_the_backend_carries() -> None:
@@ -266,6 +269,13 @@ def test_the_command_weighs_cost_against_power() -> None:
     study = Frontier.model_validate(json.loads(output))
     assert [p.x for p in study.points] == sorted(p.x for p in study.points)
     assert all(p.design.fabrics["backend"].switches for p in study.points)
+    middle = study.points[len(study.points) // 2]
+    case = gpunet.load_case("cases/guide-128.yaml")
+    design = gpunet.optimize(moved(case, "limits.power_kw", (middle.y or 0) / 1000), objective="cost,power").result
+    assert design.totals is not None
+    assert (design.totals.cost_usd, design.totals.power_max_w) == (middle.x, middle.y)
+    assert design.verify is not None
+    assert design.verify.passed
     code, output = run("cases/guide-128.yaml", "--step", "100")
     assert code == 0
     assert f"{study.points[0].x:,.2f}" in output

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gpunet.models.case import Case, Objective
     from gpunet.models.design import Design, Verification
     from gpunet.models.parts import Catalog
+    from gpunet.models.study_alternatives import Alternatives
     from gpunet.models.study_ceiling import Ceiling
     from gpunet.models.study_compare import Comparison, Economics
     from gpunet.models.study_explain import Explanation
@@ -21,7 +22,18 @@ if TYPE_CHECKING:
     from gpunet.models.study_sensitivity import Sensitivity
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "ceiling", "compare", "explain", "frontier", "load_case", "optimize", "sensitivity", "verify"]
+__all__ = [
+    "__version__",
+    "alternatives",
+    "ceiling",
+    "compare",
+    "explain",
+    "frontier",
+    "load_case",
+    "optimize",
+    "sensitivity",
+    "verify",
+]
 
 
 def load_case(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> Case:
@@ -85,6 +97,30 @@ def sensitivity(
 
     found, catalog = _ready(case, objective, catalog_dirs)
     return study(found, catalog, Plan(jobs), engine=Engine(engine), bands=bands, scenarios_usd=scenarios_usd)
+
+
+def alternatives(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    within: float = 0.05,
+    fabrics: Sequence[str] | None = None,
+    objective: str | Sequence[str] | None = None,
+    engine: str = "highs",
+    jobs: int = 1,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Alternatives:
+    """Every structurally different design within a share of the optimum (0.05 is 5 %), the best of each.
+
+    ``fabrics`` names those to look at; all when left out. ``jobs`` processes give the same answer for every number.
+    Raises what ``optimize`` raises, and ``ValueError`` for a slack below 0 or above 1 or a fabric that the case does
+    not build.
+    """
+    from gpunet.solver.alternatives import alternatives as study
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.tasks import Plan
+
+    found, catalog = _ready(case, objective, catalog_dirs)
+    return study(found, catalog, Plan(jobs), within=within, fabrics=fabrics, engine=Engine(engine).value)
 
 
 def compare(

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gpunet.cli_alternatives import EPILOG as ALTERNATIVES_EXAMPLES
+from gpunet.cli_alternatives import alternatives
 from gpunet.cli_catalog import catalog_app
 from gpunet.cli_ceiling import EPILOG as CEILING_EXAMPLES
 from gpunet.cli_ceiling import ceiling
@@ -210,6 +212,7 @@ app.command(epilog=SENSITIVITY_EXAMPLES)(sensitivity)
 app.command(epilog=FRONTIER_EXAMPLES)(frontier)
 app.command(epilog=CEILING_EXAMPLES)(ceiling)
 app.command(epilog=COMPARE_EXAMPLES)(compare)
+app.command(epilog=ALTERNATIVES_EXAMPLES)(alternatives)
 app.command(epilog=EXPLAIN_EXAMPLES)(explain)
 
 

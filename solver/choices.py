@@ -166,7 +166,7 @@ def _of_optics(compiled: Compiled, fabrics: list[FabricName], name: str, familie
         kept = {*families, COPPER}
         deny = [m.id for m in links.modules.values() if optics_family(m, links) not in kept]
         deny += [c.id for c in links.cables.values() if c.kind is CableKind.AOC and AOC not in kept]
-        case = _denying(case, fabric, deny)
+        case = denying(case, fabric, deny)
     beside = "" if name == COPPER else ", copper cables as the case allows"
     modules = "no optics" if name == COPPER else "active optical cables" if name == AOC else f"{name} modules"
     return Choice(name, f"{modules} in {_names(fabrics)}{beside}", case)
@@ -177,7 +177,7 @@ def _of_switches(
 ) -> Choice:
     case = compiled.case
     for fabric in fabrics:
-        case = _denying(case, fabric, [s.id for s in compiled.eligible[fabric].switches if family(s) != name])
+        case = denying(case, fabric, [s.id for s in compiled.eligible[fabric].switches if family(s) != name])
     return Choice(name, f"{says} in {_names(fabrics)}", case)
 
 
@@ -185,7 +185,8 @@ def _names(fabrics: list[FabricName]) -> str:
     return ", ".join(f.value for f in fabrics)
 
 
-def _denying(case: Case, fabric: FabricName, parts: Iterable[str]) -> Case:
+def denying(case: Case, fabric: FabricName, parts: Iterable[str]) -> Case:
+    """The case with some parts denied to one fabric."""
     spec = getattr(case.fabrics, fabric.value)
     deny = tuple(sorted({*spec.parts.deny, *parts}))
     return _with_spec(case, fabric, parts=spec.parts.model_copy(update={"deny": deny}))

@@ -24,6 +24,7 @@ from gpunet.solver.break_even import least_efficiency, pairs, payback
 from gpunet.solver.candidates import compile_case
 from gpunet.solver.choices import ANY, By, Choice, choices, default_fabrics
 from gpunet.solver.demand import backend, survey
+from gpunet.solver.obstacles import obstacles, refusals
 from gpunet.solver.tasks import Finished, Plan, Task, run_tasks
 from gpunet.solver.workbench import Answer, Workbench
 
@@ -102,8 +103,6 @@ def _solve(bench: Workbench, case: Case, refused: str) -> dict[str, Any]:
 
 def _reasons(bench: Workbench, case: Case) -> list[str]:
     """What stands in the way of a choice. Limits that clash are left to ``explain``, which takes far longer."""
-    from gpunet.solver.obstacles import obstacles, refusals
-
     compiled = compile_case(case, bench.catalog)
     found = obstacles(compiled, bench.engine) or refusals(compiled, bench.engine)
     return found or ["no design is within the limits of the case; gpunet explain says which of them clash"]

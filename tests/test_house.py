@@ -234,16 +234,17 @@ UNITS = (
 )
 COUNTS_AND_RATIOS = {
     "a_cage", "a_port", "assembly", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports", "bought", "bound",
-    "break_even_communication", "cage", "cages_per_pipeline", "case_servers", "column", "communication_share",
-    "count", "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "fibres", "gap", "gpus",
-    "gpus_per_server", "group", "growth", "hops", "host_lanes", "impossible", "independent_switches", "infiniband",
-    "lanes", "least_efficiency", "legs", "line", "links", "links_if_single_mac", "links_per_assembly", "max_hops",
-    "max_logical_ports", "max_tiers", "media_den", "media_num", "min_cores", "min_leaves", "min_spines",
-    "network_racks_central", "network_racks_per_row", "optical_ports", "oversubscription", "owned", "parts",
-    "parts_without_lead_time", "pdus_per_rack", "pieces", "ports", "ports_per_pipeline", "pue", "quantity", "racks",
-    "racks_per_row", "relative_efficiency", "reserved_ports", "rows", "seconds", "servers", "servers_per_rack",
-    "skus", "slowdown", "solves", "spacing", "splittable_into_lanes", "storage_servers", "support_rate", "switches",
-    "tiers", "ties", "today", "unit", "up_ports", "v", "value", "vendors", "x", "y",
+    "break_even_communication", "cage", "cages_per_pipeline", "case_servers", "column", "communication_share", "count",
+    "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "fewest", "fibres", "gap", "gpus",
+    "gpus_per_server", "group", "growth", "hops", "host_lanes", "impossible", "in_optimum", "independent_switches",
+    "infiniband", "lanes", "least_efficiency", "legs", "line", "links", "links_if_single_mac", "links_per_assembly",
+    "max_hops", "max_logical_ports", "max_tiers", "media_den", "media_num", "min_cores", "min_leaves", "min_spines",
+    "more", "most", "network_racks_central", "network_racks_per_row", "optical_ports", "oversubscription", "owned",
+    "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "ports", "ports_per_pipeline", "pue", "quantity",
+    "racks", "racks_per_row", "relative_efficiency", "reserved_ports", "rows", "seconds", "servers",
+    "servers_per_rack", "skus", "slowdown", "solves", "spacing", "splittable_into_lanes", "storage_servers",
+    "structures", "support_rate", "switches", "tiers", "ties", "today", "unit", "up_ports", "v", "value", "vendors",
+    "within", "without_more", "x", "y",
 }  # fmt: skip
 """Numbers without a unit, and two that stand in the unit of something else (``v``, ``value`` and ``bound``)."""
 

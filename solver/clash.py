@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gpunet.models.case import Case, Objective
+from gpunet.models.case import Case
 from gpunet.solver.least_change import Change, least_change
 from gpunet.solver.lifts import Limit, Order, limits_of, put, without
 from gpunet.solver.workbench import Answer, Workbench
@@ -72,17 +72,7 @@ def _series(bench: Workbench, limits: Sequence[Limit]) -> list[list[Limit]]:
 
 def _solvable(bench: Workbench, limits: Sequence[Limit], kept: Sequence[Limit]) -> bool:
     """Whether there is a design that keeps some of the limits."""
-    return any(bench.has_design(_quick(case)) for case in keeping(bench.case, limits, kept))
-
-
-def _quick(case: Case) -> Case:
-    """The case with an objective that a ceiling is on, if there is one: whether there is a design shows sooner."""
-    limits = case.limits
-    if limits.cost_usd is not None:
-        return case.model_copy(update={"objective": Objective.COST})
-    if limits.power_kw is not None or case.site.power_kw is not None:
-        return case.model_copy(update={"objective": Objective.POWER})
-    return case.model_copy(update={"objective": case.objectives[0]})
+    return any(bench.has_design(case) for case in keeping(bench.case, limits, kept))
 
 
 def _clash(bench: Workbench, limits: Sequence[Limit], among: Sequence[Limit]) -> list[Limit]:

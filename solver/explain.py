@@ -94,8 +94,8 @@ def _no_design(bench: Workbench, today: Answer, plan: Plan) -> Explanation:
         found, complete = found | last, bool(last)
     told, notes = [today.reason] if today.reason else [], [SIZES] if groups else []
     if not isinstance(bench.compiled, str):
-        told += obstacles(bench.compiled, bench.engine)
-        notes += refusals(bench.compiled, bench.engine) if CLASH in found and not groups else []
+        told += obstacles(bench.compiled)
+        notes += refusals(bench.compiled) if CLASH in found and not groups else []
     if CLASH in found and not groups:
         notes.insert(0, NO_LIMIT)
     head = bench.head(STUDY, today.status) | {"solves": 1 + sum(x.solves for x in found.values())}

@@ -8,19 +8,17 @@ from itertools import product
 from gpunet.models.case import FabricName
 from gpunet.models.interconnect import CageKind
 from gpunet.solver.candidates import Compiled
-from gpunet.solver.engines import Engine
 from gpunet.solver.interconnects import InterconnectTable, LinkOption
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.ports import faces
-from gpunet.solver.search import search
 from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE
-from gpunet.solver.templates import Scope
+from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
 
 
-def obstacles(compiled: Compiled, engine: Engine) -> list[str]:
+def obstacles(compiled: Compiled) -> list[str]:
     """Obstacles of a case without a design, most helpful first, each after the setting it is about."""
     found = [f"fabrics.{f.value}: {text}" for f, texts in compiled.refused.items() for text in texts]
-    for fabric in search(compiled, engine).empty:
+    for fabric in _empty(compiled):
         found += _asked_and_shut_out(compiled, fabric)
         usable = [scope for scope in compiled.scopes[fabric] if scope.switches]
         if not usable:
@@ -30,10 +28,10 @@ def obstacles(compiled: Compiled, engine: Engine) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def refusals(compiled: Compiled, engine: Engine) -> list[str]:
+def refusals(compiled: Compiled) -> list[str]:
     """What cut off designs that otherwise fit, counted, for every fabric that has no design at all."""
     found = []
-    for fabric in search(compiled, engine).empty:
+    for fabric in _empty(compiled):
         counted: dict[str, int] = {}
         for scope in compiled.scopes[fabric]:
             for limit, n in scope.refused.items():
@@ -42,6 +40,20 @@ def refusals(compiled: Compiled, engine: Engine) -> list[str]:
             what = "a link that no allowed module, fibre or cable can make" if limit == "interconnect" else limit
             found.append(f"fabrics.{fabric.value}: {n:,} otherwise fitting designs fail for {what}")
     return found
+
+
+def _empty(compiled: Compiled) -> list[FabricName]:
+    """Fabrics that no template exists for. Out-of-band leaves depend on the other fabrics and are not looked at."""
+    first = compiled.case.objectives[0]
+
+    def has_template(scopes: Iterable[Scope]) -> bool:
+        return any(next(enumerate_templates(scope, Cutoff(), first), None) is not None for scope in scopes)
+
+    empty = [f for f, scopes in compiled.scopes.items() if f is not FabricName.OOB and not has_template(scopes)]
+    carried = compiled.storage_optional and has_template(
+        scope for scope in compiled.scopes.get(FabricName.BACKEND, []) if scope.carries_storage
+    )
+    return [f for f in empty if not (f is FabricName.STORAGE and carried)]
 
 
 def _asked_and_shut_out(compiled: Compiled, fabric: FabricName) -> Iterator[str]:

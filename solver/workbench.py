@@ -152,6 +152,7 @@ class Workbench:
 
         Raises EngineError when a solver fails.
         """
+        case = _aimed_at_a_ceiling(case)
         key = case.model_dump_json()
         if key in self._answers:
             self._asked.add(key)
@@ -162,8 +163,7 @@ class Workbench:
         return self._exists[key]
 
     def _has_design(self, case: Case) -> bool:
-        limits = case.limits
-        if any(ceiling is not None for ceiling in (limits.cost_usd, limits.power_kw, case.site.power_kw)):
+        if any(x is not None for x in (case.limits.cost_usd, case.limits.power_kw, case.site.power_kw)):
             # Under a ceiling the first designs are rarely good enough, and the best is found soon.
             return self.of(case).is_optimal
         try:
@@ -264,6 +264,15 @@ class _Known:
 
     templates: list[Template]
     limit: float
+
+
+def _aimed_at_a_ceiling(case: Case) -> Case:
+    """The case with one objective, one that a ceiling is on if there is any: that shows soonest whether it holds."""
+    if case.limits.cost_usd is not None:
+        return case.model_copy(update={"objective": Objective.COST})
+    if case.limits.power_kw is not None or case.site.power_kw is not None:
+        return case.model_copy(update={"objective": Objective.POWER})
+    return case.model_copy(update={"objective": case.objectives[0]})
 
 
 class _AnyOne(Finder):

@@ -30,7 +30,7 @@ from gpunet.solver.workbench import Workbench
 
 CATALOG = awkward_catalog()
 PAIRS = [("cost", "power"), ("power", "cost"), ("cost", "tco"), ("power", "tco"), ("tco", "power")]
-CASES = [("plain", seed) for seed in (0, 1, 3, 5, 6, 10, 14, 16, 20, 27, 29, 30, 35, 37)]
+CASES = [("plain", seed) for seed in (0, 1, 3, 5, 6, 10, 14, 20, 27, 29, 30, 36, 37)]
 CASES += [("limits", seed) for seed in (3, 4, 6, 10, 12, 15, 20)]
 CASES += [("parts", seed) for seed in (0, 6, 7, 10, 12)] + [("fabrics", seed) for seed in (0, 2, 6, 10, 19, 20, 21)]
 

@@ -118,9 +118,7 @@ def test_two_ceilings_at_once_and_those_of_the_case(seed: int, objective: Object
     assert (of_site.cost_usd, of_site.power_kw) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("family", "seed"), [*(("plain", s) for s in range(20)), *(("fabrics", s) for s in range(6))]
-)
+@pytest.mark.parametrize(("family", "seed"), [*(("plain", s) for s in range(20)), *(("fabrics", s) for s in range(6))])
 def test_the_floor_lies_under_every_optimum_and_never_falls(family: str, seed: int) -> None:
     """For every number of servers and of places, against fresh solves; so what it rules out cannot fit."""
     case = capped(random_case(seed, CATALOG, family), None, None)

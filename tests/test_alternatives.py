@@ -307,8 +307,9 @@ def test_the_command_lists_what_a_shipped_case_could_be() -> None:
     path = str(CASES / "hot-cages-rack.yaml")
     code, text = run(path)
     assert code == 0
-    assert "there are 8\nstructures of backend; none is missing" in text
-    assert "Exactly as good as the optimum: 1 other of\nbackend" in text
+    plain = " ".join(text.split())
+    assert "there are 8 structures of backend; none is missing" in plain
+    assert "Exactly as good as the optimum: 1 other of backend" in plain
     code, text = run(path, "--json", "--within", "0.05")
     study = Alternatives.model_validate_json(text)
     assert {tuple(x.structure.optics["endpoint-leaf"]) for x in study.fabrics["backend"].alternatives} == {

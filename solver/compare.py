@@ -104,7 +104,7 @@ def _solve(bench: Workbench, case: Case, refused: str) -> dict[str, Any]:
 def _reasons(bench: Workbench, case: Case) -> list[str]:
     """What stands in the way of a choice. Limits that clash are left to ``explain``, which takes far longer."""
     compiled = compile_case(case, bench.catalog)
-    found = obstacles(compiled, bench.engine) or refusals(compiled, bench.engine)
+    found = obstacles(compiled) or refusals(compiled)
     return found or ["no design is within the limits of the case; gpunet explain says which of them clash"]
 
 

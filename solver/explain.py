@@ -5,6 +5,7 @@ Nothing is moved in the user's case; the answer only says what would have to mov
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,12 +19,13 @@ from gpunet.solver.lifts import Limit, put
 from gpunet.solver.limit_worth import worth_of
 from gpunet.solver.obstacles import obstacles, refusals
 from gpunet.solver.shut_out import gain_of, shut_out_groups
-from gpunet.solver.tasks import Plan, Task, run_tasks
+from gpunet.solver.tasks import Plan, Task, Tell, run_tasks
 from gpunet.solver.workbench import Answer, Workbench
 
 STUDY, CLUSTER = "explain", ("cluster.gpus", "cluster.servers")
 CLASH, CHANGE, TOGETHER, LIMIT, PARTS = "clash", "change of ", "together", "limit ", "parts shut out: "
 NO_LIMIT = "No design exists even without the limits of the case: the catalogue cannot carry the endpoints."
+STOPPED = "stopped before every limit was looked at: gpunet explain takes the time it needs"
 SIZES = (
     "Sizes of the room and counts of machines: the value named has a design and the step before it has none; that the "
     "values before go the same way is taken for granted."
@@ -43,9 +45,26 @@ def explain(case: Case, catalog: Catalog, plan: Plan | None = None, *, engine: s
     return _design(bench, today, plan) if today.is_optimal else _no_design(bench, today, plan)
 
 
-def why_not(case: Case, catalog: Catalog, engine: str) -> tuple[str, ...]:
-    """Reasons for a case without a design, in words, most helpful first. Raises EngineError."""
-    return tuple(dict.fromkeys(reasons(explain(case, catalog, engine=engine))))
+def why_not(
+    case: Case, catalog: Catalog, engine: str, limit_s: float | None = None, tell: Tell | None = None
+) -> tuple[str, ...]:
+    """Reasons for a case without a design, in words, most helpful first.
+
+    After ``limit_s`` seconds no further step is begun, and what is known by then is told. Raises EngineError.
+    """
+    plan = Plan(tell=tell or (lambda _: None))
+    if limit_s is not None and limit_s <= 0:
+        plan.stop.set()
+    clock = threading.Timer(limit_s or 0.0, plan.stop.set)
+    clock.daemon = True
+    if limit_s is not None:
+        clock.start()
+    try:
+        study = explain(case, catalog, plan, engine=engine)
+    finally:
+        clock.cancel()
+    late = () if study.complete else (STOPPED,)
+    return tuple(dict.fromkeys([*reasons(study), *late]))
 
 
 def reasons(study: Explanation) -> Iterator[str]:

@@ -67,7 +67,8 @@ def optimize(
         reasons: tuple[str, ...] = ()
         if status is Status.INFEASIBLE:
             say("looking for the limits that clash")
-            reasons = why_not(case, catalog, engine)
+            left_s = None if time_limit_s is None else time_limit_s - (time.perf_counter() - begun)
+            reasons = why_not(case, catalog, engine, left_s, say)
         elif status is Status.NO_SOLUTION:
             reasons = (f"stopped after {time_limit_s:g} s before any design was found: give it more time",)
         return _without(case, catalog, engine, status, reasons, begun)

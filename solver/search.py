@@ -115,7 +115,7 @@ def search(
     for scopes in compiled.scopes.values():
         for scope in scopes:
             scope.deadline_s = clock.end_s
-    ceilings = _ceilings(compiled)
+    ceilings = ceilings_of(compiled)
     floors: dict[Objective, Floors] = {}
     seeds: dict[Group, dict[tuple[object, ...], Template]] = {}
     kept: dict[Group, Kept] = {}
@@ -199,7 +199,7 @@ def _of_one_vendor(compiled: Compiled, scopes: list[Scope], first: Objective) ->
     return found
 
 
-def _ceilings(compiled: Compiled) -> dict[Objective, int]:
+def ceilings_of(compiled: Compiled) -> dict[Objective, int]:
     """Ceilings on what templates weigh: cost without adapters, power without machines."""
     probe = instance(compiled, {})
     found = {}
@@ -379,7 +379,7 @@ def all_within(compiled: Compiled, worth: int, finder: Finder, thinned: bool = T
     parts are limited, templates that another of the same switch models beats in every count.
     """
     first = compiled.case.objectives[0]
-    ceilings = _ceilings(compiled)
+    ceilings = ceilings_of(compiled)
     floors: dict[Objective, Floors] = {}
     for objective in dict.fromkeys([first, *ceilings]):
         least = {

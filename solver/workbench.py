@@ -8,9 +8,8 @@ template seen, and what each fabric's best was. No answer is an estimate: each i
 from __future__ import annotations
 
 import importlib.metadata
-import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +29,12 @@ from gpunet.solver.links import cage_kinds
 from gpunet.solver.mating import accepts
 from gpunet.solver.ports import faces
 from gpunet.solver.prices import ZERO, Weight
-from gpunet.solver.search import Found, search
+from gpunet.solver.search import Found, ceilings_of, search
 from gpunet.solver.template import Measure, Template, path_switches
 from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
+
+FEW = 100
+"""Templates of a scope that are looked at first where any design under the ceilings will do."""
 
 
 @dataclass(frozen=True)
@@ -163,18 +165,17 @@ class Workbench:
         return self._exists[key]
 
     def _has_design(self, case: Case) -> bool:
-        if any(x is not None for x in (case.limits.cost_usd, case.limits.power_kw, case.site.power_kw)):
-            # Under a ceiling the first designs are rarely good enough, and the best is found soon.
-            return self.of(case).is_optimal
         try:
             compiled = compile_case(case, self.catalog, self._tables)
         except (SiteTooSmallError, NoPortsError):
             return False
-        finder = _AnyOne()
-        found = search(compiled, self.engine, finder=finder, solver=_solve)
-        if found.outcome.choice is not None or not finder.left_out:
-            return found.outcome.choice is not None
-        return self.of(case).is_optimal
+        ceilings = ceilings_of(compiled)
+        for few in (FEW if ceilings else 1, None):
+            finder = _Enough(ceilings, few)
+            choice = search(compiled, self.engine, finder=finder, solver=_solve).outcome.choice
+            if choice is not None or not finder.left_out:
+                break
+        return choice is not None
 
     def ready(self, case: Case) -> Compiled | str:
         """Another case made ready to be searched, or why its room or machines cannot be had; counts as a question."""
@@ -275,24 +276,33 @@ def _aimed_at_a_ceiling(case: Case) -> Case:
     return case.model_copy(update={"objective": case.objectives[0]})
 
 
-class _AnyOne(Finder):
-    """Takes the first template of every scope and looks no further: enough where any design will do."""
+class _Enough(Finder):
+    """Looks at templates that keep the ceilings by themselves, and at the first few of a scope: any design will do."""
 
-    def __init__(self) -> None:
+    def __init__(self, ceilings: Mapping[Objective, int], few: int | None) -> None:
+        self._ceilings, self._few = ceilings, few
         self.left_out = False
-        """Whether there may be more."""
+        """Whether there may be more templates that keep the ceilings."""
 
     def near(self, scopes: list[Scope], objective: Objective, slack: int) -> list[Template]:
-        del slack
-        return [t for scope in scopes for t in self._first(scope, Cutoff(), objective)]
+        cutoff = Cutoff()
+        cutoff.most.update(self._ceilings)
+        found = []
+        for scope in scopes:
+            for t in self._first(scope, cutoff, objective):
+                found.append(t)
+                cutoff.most[objective] = min(cutoff.most[objective], t.facts.least[objective] + slack)
+        return [t for t in found if passes(t, cutoff)]
 
     def within(self, scopes: list[Scope], cutoff: Cutoff, first: Objective) -> list[Template]:
         return [t for scope in scopes for t in self._first(scope, cutoff, first) if passes(t, cutoff)]
 
-    def _first(self, scope: Scope, cutoff: Cutoff, objective: Objective) -> list[Template]:
-        found = list(itertools.islice(enumerate_templates(scope, cutoff, objective), 1))
-        self.left_out = self.left_out or bool(found)
-        return found
+    def _first(self, scope: Scope, cutoff: Cutoff, objective: Objective) -> Iterator[Template]:
+        for i, t in enumerate(enumerate_templates(scope, cutoff, objective), start=1):
+            yield t
+            if i == self._few:
+                self.left_out = True
+                return
 
 
 class _Remembering(Finder):

@@ -29,7 +29,7 @@ from gpunet.report.explain_text import explain_report
 from gpunet.solver import program
 from gpunet.solver.admit import admit, let_in, shut_out
 from gpunet.solver.clash import clashes, keeping, known_limits
-from gpunet.solver.explain import explain
+from gpunet.solver.explain import explain, why_not
 from gpunet.solver.least_change import Change, least_change
 from gpunet.solver.lifts import How as Search
 from gpunet.solver.lifts import Ladder, Limit, Order, Shares, put
@@ -200,6 +200,14 @@ def test_optimize_gives_the_reasons_of_explain() -> None:
     for clash in shipped("no-tiers").clashes:
         for x in clash.limits:
             assert f"{x.setting}: {x.words}" in reasons
+
+
+def test_reasons_keep_to_the_time_that_is_left() -> None:
+    """With no time left nothing is begun, what is plain is told all the same, and so is that more could be."""
+    catalog = load_catalog()
+    found = why_not(read_case(CASES / "no-reach.yaml", catalog), catalog, "highs", 0.0)
+    assert found[0].startswith("fabrics.backend: infiniband leaf to spine needs 112 m")
+    assert found[1:] == ("stopped before every limit was looked at: gpunet explain takes the time it needs",)
 
 
 def small(**sections: Any) -> Case:

@@ -110,7 +110,10 @@ class FabricDesign(Strict):
     latency_ns: float | None
     """Switches and fibre on the longest path, ns; none where a switch publishes no latency."""
     ties: int = 0
-    """Other templates of this fabric at exactly the same objective."""
+    """Other switches, or counts of them, for this fabric that come to exactly the same on every objective, everything
+    else as it is; 0 as well where nothing is proven."""
+    link_ties: int = 0
+    """Classes of links of one length that other parts would build for exactly the same."""
 
 
 class BomLine(Strict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from gpunet.models.case import Case, FabricName, Objective
@@ -31,6 +31,7 @@ from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.search import Found, search
 from gpunet.solver.template import ENDPOINT_LEAF, FIBRE_NS_PER_M, Template, Upper, path_switches
+from gpunet.solver.ties import Ties, ties_of
 from gpunet.solver.verify import verify
 from gpunet.solver.wiring import Attach
 
@@ -106,6 +107,10 @@ def _design(compiled: Compiled, found: Found, engine: str, say: Tell, begun: flo
         raise EngineError(f"the ledger totals {bill.net}, the program {choice.net(data)}")
     first = case.objectives[0]
     unit = UNIT[first]
+    ties = {}
+    if found.outcome.status is Status.OPTIMAL:
+        say("looking for ties")
+        ties = ties_of(compiled, data, choice, Engine(engine))
     bound = found.outcome.bound
     result = Result(
         case=case.name,
@@ -114,7 +119,7 @@ def _design(compiled: Compiled, found: Found, engine: str, say: Tell, begun: flo
         objective=ObjectiveValue(name=",".join(o.value for o in case.objectives), value=bill.net.of(first) / unit),
         bound=bill.net.of(first) / unit if found.outcome.status is Status.OPTIMAL else _over(bound, unit),
         totals=bill.totals(),
-        fabrics=_fabrics(data, choice, ledger, first),
+        fabrics=_fabrics(data, choice, ledger, ties),
         bom=bill.lines,
         warnings=_warnings(compiled, choice, bill),
         catalog_version=catalog.version,
@@ -134,7 +139,9 @@ def _over(bound: float | None, unit: int) -> float | None:
     return None if bound is None else bound / unit
 
 
-def _fabrics(data: Instance, choice: Choice, ledger: Ledger, first: Objective) -> dict[str, FabricDesign]:
+def _fabrics(
+    data: Instance, choice: Choice, ledger: Ledger, ties: Mapping[FabricName, Ties]
+) -> dict[str, FabricDesign]:
     found = {}
     lines = _interconnects(data, choice, ledger)
     for fabric, t in choice.templates.items():
@@ -148,7 +155,8 @@ def _fabrics(data: Instance, choice: Choice, ledger: Ledger, first: Objective) -
             interconnects=lines.get(fabric.value, ()),
             hops=t.facts.hops,
             latency_ns=_latency_ns(t, ledger),
-            ties=_ties(data, t, first),
+            ties=ties[fabric].templates if fabric in ties else 0,
+            link_ties=ties[fabric].links if fabric in ties else 0,
         )
         if t.carries_storage:
             found[FabricName.STORAGE.value] = found[fabric.value].model_copy(
@@ -175,12 +183,6 @@ def _latency_ns(t: Template, ledger: Ledger) -> float | None:
             return None
         totals.append(sum(fact.v for fact in known if fact is not None))
     return max(totals) + 2 * FIBRE_NS_PER_M * sum(longest.values())
-
-
-def _ties(data: Instance, t: Template, first: Objective) -> int:
-    """Other templates held that weigh exactly the same by themselves."""
-    worth = t.facts.least[first]
-    return sum(1 for other in data.templates[t.fabric] if other is not t and other.facts.least[first] == worth)
 
 
 def _down_ports(t: Template, plans: tuple[Attach, ...]) -> int:

@@ -180,6 +180,18 @@ class Template:
                 if u is not None
             ),
             tuple(wing.rank() for wing in self.wings),
+            self._identity(),
+        )
+
+    def _identity(self) -> tuple[object, ...]:
+        """What tells templates of equal rank apart: no two of a fabric may be taken for one another."""
+        uppers = [u for u in (self.spine, self.core) if u is not None]
+        return (
+            self.carries_storage,
+            self.central_leaves,
+            self.leaves_per_group,
+            self.leaf.id,
+            tuple((u.switch.id, u.face.group.name, u.lower_face.group.name) for u in uppers),
         )
 
 

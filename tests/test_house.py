@@ -234,10 +234,10 @@ UNITS = (
 )
 COUNTS_AND_RATIOS = {
     "a_cage", "a_port", "amount", "assembly", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports", "bought",
-    "bound", "break_even_communication", "cage", "cages_per_pipeline", "case_servers", "column",
-    "communication_share", "count", "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "fewest",
-    "fibres", "gap", "gpus", "gpus_per_server", "group", "growth", "holds_to", "hops", "host_lanes", "impossible",
-    "in_optimum", "independent_switches", "infiniband", "lanes", "least_efficiency", "legs", "line", "links",
+    "bound", "break_even_communication", "cage", "cages_per_pipeline", "case_servers", "column", "communication_share",
+    "count", "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "fewest", "fibres", "gap", "gpus",
+    "gpus_per_server", "group", "growth", "holds_to", "hops", "host_lanes", "impossible", "in_optimum",
+    "independent_switches", "infiniband", "lanes", "least_efficiency", "legs", "line", "link_ties", "links",
     "links_if_single_mac", "links_per_assembly", "looked_to", "max_hops", "max_logical_ports", "max_tiers",
     "media_den", "media_num", "min_cores", "min_leaves", "min_spines", "more", "most", "network_racks_central",
     "network_racks_per_row", "next_value", "optical_ports", "oversubscription", "owned", "parts",

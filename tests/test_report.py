@@ -136,6 +136,17 @@ def test_ties_are_told_once_for_switches_that_are_shared() -> None:
     assert "storage" not in found.partition("Ties")[2]
 
 
+def test_links_that_tie_are_told_too() -> None:
+    """Parts that other parts could stand in for are named for their fabric, beside switches that tie or alone."""
+    fabrics = told().result.fabrics
+    for ties, expected in (
+        (1, "1 other way to build backend would come to exactly the same; other parts would build 2 classes of links"),
+        (0, "Ties: other parts would build 2 classes of links of backend for exactly the same"),
+    ):
+        tied = fabrics["backend"].model_copy(update={"ties": ties, "link_ties": 2})
+        assert expected in answer(told(fabrics={**fabrics, "backend": tied}))
+
+
 @pytest.mark.parametrize(
     ("name", "bound", "expected"),
     [

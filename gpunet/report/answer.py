@@ -73,8 +73,12 @@ def _in_unit(objective: ObjectiveValue) -> str:
 
 
 def _ties(result: Result) -> str:
-    tied = [(name, fabric.ties) for name, fabric in result.fabrics.items() if fabric.ties and not fabric.shared_with]
-    if not tied:
-        return ""
-    others = listed([f"{counted(n, 'other way', 'other ways')} to build {name}" for name, n in tied])
-    return f" Ties: by itself, {others} would come to exactly the same; fixed rules picked this one."
+    own = [(name, fabric) for name, fabric in result.fabrics.items() if not fabric.shared_with]
+    tied = [f"{counted(x.ties, 'other way', 'other ways')} to build {name}" for name, x in own if x.ties]
+    links = [f"{counted(x.link_ties, 'class', 'classes')} of links of {name}" for name, x in own if x.link_ties]
+    said = []
+    if tied:
+        said.append(f"everything else as it is, {listed(tied)} would come to exactly the same")
+    if links:
+        said.append(f"other parts would build {listed(links)} for exactly the same")
+    return f" Ties: {'; '.join(said)}; fixed rules picked this design." if said else ""

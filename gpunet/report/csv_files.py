@@ -9,13 +9,13 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from gpunet.catalogs import find_part, split_medium_id
+from gpunet.catalogs import find_part
 from gpunet.design_file import write_design
 from gpunet.files import Content
 from gpunet.models.design import Design
 from gpunet.models.evidence import MILLIWATTS_PER_WATT
-from gpunet.models.ledger import Link
 from gpunet.models.parts import Catalog
+from gpunet.report.cabling import End, Run, schedule
 
 BOM_COLUMNS = (
     "part",
@@ -32,19 +32,8 @@ BOM_COLUMNS = (
     "price_date",
     "note",
 )
-_END_COLUMNS = ("device", "rack", "unit", "cage_group", "cage", "port", "module", "label")
-CABLING_COLUMNS = (
-    "assembly",
-    "leg",
-    "fabric",
-    "link_class",
-    "links",
-    "speed_gbps",
-    "part",
-    "length_m",
-    *(f"a_{column}" for column in _END_COLUMNS),
-    *(f"b_{column}" for column in _END_COLUMNS),
-)
+_RUN_FIELDS = tuple(field for field in Run._fields if field not in ("a", "b", "head"))
+CABLING_COLUMNS = (*_RUN_FIELDS, *(f"{side}_{field}" for side in "ab" for field in End._fields))
 RACK_COLUMNS = ("device", "rack", "unit", "rack_units", "kind", "part", "fabric", "tier", "power_max_w")
 
 
@@ -92,45 +81,30 @@ def _bom_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
 
 
 def cabling_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
-    """A row for every jumper, cable and leg of a splitter; legs of one splitter share the number of their assembly.
+    """A row for every jumper, cable and leg of a splitter, in the order of pulling.
 
-    A port reads ``1+2`` where one plug carries several links. A label names its own end first, then the far one.
+    Legs of one splitter share the number of their assembly. A port reads ``1+2`` where one plug carries several links.
+    A label names its own end first, then the far one.
     """
-    places = {d.name: (d.rack, d.unit or "") for d in design.ledger.devices}
-    modules = {(s.device, s.group, s.cage): s.part for s in design.ledger.seats}
     plain = _Plain()
-    for links, leg in _legs(design.ledger.links, catalog):
-        link = links[0]
-        a, b = (link.a_device, link.a_group, link.a_cage), (link.b_device, link.b_group, link.b_cage)
-        if len(links) == 1:
-            a_ports, b_ports = str(link.a_port), str(link.b_port)
-        else:
-            a_ports = "+".join(str(one.a_port) for one in links)
-            b_ports = "+".join(str(one.b_port) for one in links)
-        a_end, b_end = f"{a[0]}:{a[1]}/{a[2]}/{a_ports}", f"{b[0]}:{b[1]}/{b[2]}/{b_ports}"
+    for run in schedule(design, catalog):
+        *head, speed_gbps, part, length_m, medium, polarity, fibres, a, b, _ = run
         yield (
-            link.assembly,
-            leg,
-            link.fabric,
-            link.link_class,
-            len(links),
-            plain[link.speed_gbps],
-            link.medium,
-            plain[link.length_m],
-            a[0],
-            *places[a[0]],
-            a[1],
-            a[2],
-            a_ports,
-            modules.get(a, ""),
-            f"{link.assembly} {a_end} > {b_end}",
-            b[0],
-            *places[b[0]],
-            b[1],
-            b[2],
-            b_ports,
-            modules.get(b, ""),
-            f"{link.assembly} {b_end} > {a_end}",
+            *head,
+            plain[speed_gbps],
+            part,
+            plain[length_m],
+            medium,
+            polarity,
+            fibres,
+            a.device,
+            a.rack,
+            a.unit or "",
+            *a[3:],
+            b.device,
+            b.rack,
+            b.unit or "",
+            *b[3:],
         )
 
 
@@ -140,30 +114,6 @@ class _Plain(dict[float, str]):
     def __missing__(self, value: float) -> str:
         text = self[value] = f"{value:g}"
         return text
-
-
-def _legs(links: list[Link], catalog: Catalog) -> Iterator[tuple[list[Link], int]]:
-    """The links of every leg with the number of the leg in its piece, in the order of the ledger.
-
-    A plug of a cable fills a cage, so its links between the same two cages are one leg; every leg of a fibre carries
-    one link.
-    """
-    cables = {m for m in {link.medium for link in links} if split_medium_id(m)[0] in catalog.cables}
-    joined: dict[tuple[object, ...], list[Link]] = {}
-    for link in links:
-        if link.medium in cables:
-            joined.setdefault(_cages(link), []).append(link)
-    legs_of: dict[int, int] = {}
-    for link in links:
-        together = joined[_cages(link)] if link.medium in cables else [link]
-        if together[0] is link:
-            number = legs_of[link.assembly] = legs_of.get(link.assembly, 0) + 1
-            yield together, number
-
-
-def _cages(link: Link) -> tuple[object, ...]:
-    """The piece and the two cages that a link of a cable joins."""
-    return link.assembly, link.a_device, link.a_group, link.a_cage, link.b_device, link.b_group, link.b_cage
 
 
 # --- racks ------------------------------------------------------------------------------------------------------------

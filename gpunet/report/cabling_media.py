@@ -1,0 +1,103 @@
+"""What a cable is made of: medium, connectors, polarity, fibres, and which of its ends is the head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from gpunet.catalogs import split_medium_id
+from gpunet.models.ledger import Link
+from gpunet.models.parts import Cable, CableEnd, CageGroup, Catalog, Connector, Fibre, FibreKind, Shell
+
+Side = Literal["a", "b"]
+_MPO_12, _LANES_OF_8 = "MPO-12", 4
+_MIRROR = 13
+
+
+class Medium(NamedTuple):
+    """A part of the catalogue as the person who pulls it knows it."""
+
+    part: Cable | Fibre | None
+    """None where the catalogue does not have it."""
+    name: str
+    """``OM4``, ``OS2``, ``DAC``, ``AOC``, ``copper``."""
+    head: str
+    """Connector of the head; of a straight piece, of either end."""
+    tail: str
+    """Connector of the far end, or of every leg."""
+    legs: int
+    """Far ends."""
+    polarity: str
+    """``Type B``, ``A-B`` or ``crossover``; empty for an assembly with fixed ends, where nothing can be crossed."""
+
+    fibres: tuple[str, ...]
+    """Positions in the head's MPO connector that each leg uses; empty text where none are known."""
+
+
+def _fibres(part: Fibre) -> tuple[str, ...]:
+    """The two fibres of a lane stand at mirrored positions of an MPO-12: 1 sends where 12 receives."""
+    parallel = part.connector_a.kind == _MPO_12 and part.fibres == 2 * _LANES_OF_8
+    if not parallel or part.kind is FibreKind.CONVERSION or _LANES_OF_8 % part.legs:
+        return ("",) * part.legs
+    lanes = _LANES_OF_8 // part.legs
+    firsts = range(1, _LANES_OF_8 + 1, lanes)
+    return tuple(
+        f"{_span(first, first + lanes - 1)} {_span(_MIRROR - first - lanes + 1, _MIRROR - first)}" for first in firsts
+    )
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def medium_of(medium: str, catalog: Catalog) -> Medium:
+    """What stands behind an id with a stock length."""
+    base, _ = split_medium_id(medium)
+    if base in catalog.fibres:
+        fibre = catalog.fibres[base]
+        head, tail = connector_name(fibre.connector_a), connector_name(fibre.connector_b)
+        return Medium(fibre, fibre.grade, head, tail, fibre.legs, fibre.polarity, _fibres(fibre))
+    if base in catalog.cables:
+        cable = catalog.cables[base]
+        return Medium(
+            cable,
+            cable.kind.value,
+            plug(cable.end_a),
+            plug(cable.end_b),
+            cable.end_b.count,
+            "",
+            ("",) * cable.end_b.count,
+        )
+    return Medium(None, "", "", "", 1, "", ("",))
+
+
+def connector_name(connector: Connector) -> str:
+    """``MPO-12/APC``, ``LC/UPC``, ``RJ45``."""
+    return f"{connector.kind}/{connector.polish}" if connector.polish else connector.kind
+
+
+def plug(end: CableEnd | CageGroup) -> str:
+    """``OSFP-IHS``, ``QSFP112``: what a cage takes or a cable ends in."""
+    return end.form_factor.value + ("" if end.shell is Shell.NONE else f"-{end.shell.value}")
+
+
+def head_side(medium: Medium, pieces: Iterable[Sequence[Sequence[Link]]], ends: tuple[str, str]) -> Side:
+    """Which side of the links holds the head of pieces that are laid alike; ``a`` for straight ones with equal ends.
+
+    ``pieces`` lists the legs of each, ``ends`` is the connector or cage that the pieces meet at a and at b.
+    """
+    if medium.legs > 1:
+        for legs in pieces:
+            at_a = {_cage(link, "a") for leg in legs for link in leg}
+            at_b = {_cage(link, "b") for leg in legs for link in leg}
+            if len(at_a) != len(at_b):
+                return "a" if len(at_a) < len(at_b) else "b"
+    if medium.head != medium.tail and (medium.head, medium.tail) == ends[::-1]:
+        return "b"
+    return "a"
+
+
+def _cage(link: Link, side: Side) -> tuple[str, str, int]:
+    if side == "a":
+        return link.a_device, link.a_group, link.a_cage
+    return link.b_device, link.b_group, link.b_cage

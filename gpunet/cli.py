@@ -6,7 +6,6 @@ Nothing heavy is imported at the top, so that ``gpunet --help`` answers at once.
 from __future__ import annotations
 
 import io
-import math
 import os
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gpunet import completion
 from gpunet.cli_alternatives import EPILOG as ALTERNATIVES_EXAMPLES
 from gpunet.cli_alternatives import alternatives
 from gpunet.cli_catalog import catalog_app
@@ -25,9 +25,11 @@ from gpunet.cli_explain import EPILOG as EXPLAIN_EXAMPLES
 from gpunet.cli_explain import explain
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
 from gpunet.cli_frontier import frontier
-from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, case_of
+from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, TimeLimit, case_of, check_seconds
 from gpunet.cli_sensitivity import EPILOG as SENSITIVITY_EXAMPLES
 from gpunet.cli_sensitivity import sensitivity
+from gpunet.cli_watch import EPILOG as WATCH_EXAMPLES
+from gpunet.cli_watch import watch
 from gpunet.shell import (
     AsJson,
     CatalogDirs,
@@ -112,9 +114,7 @@ def optimize(
     ] = None,
     objective: ObjectiveNames = None,
     engine: ChosenEngine = EngineName.HIGHS,
-    time_limit: Annotated[
-        float | None, typer.Option(metavar="S", help="Stop after S seconds with the best design so far.")
-    ] = None,
+    time_limit: TimeLimit = None,
     as_json: AsJson = False,
     catalog_dirs: CatalogDirs = None,
 ) -> None:
@@ -124,7 +124,7 @@ def optimize(
     """
     from gpunet import progress
 
-    _check_seconds(time_limit)
+    check_seconds(time_limit)
     _check_place(out)
     with problems_as_json(as_json):
         catalog = load_parts(catalog_dirs)
@@ -171,7 +171,13 @@ def optimize(
 )
 def verify(
     design: Annotated[
-        Path, typer.Argument(metavar="DESIGN", readable=False, help="design.json, as gpunet optimize -o writes it.")
+        Path,
+        typer.Argument(
+            metavar="DESIGN",
+            readable=False,
+            help="design.json, as gpunet optimize -o writes it.",
+            autocompletion=completion.design_files,
+        ),
     ],
     as_json: AsJson = False,
     catalog_dirs: CatalogDirs = None,
@@ -214,6 +220,7 @@ app.command(epilog=CEILING_EXAMPLES)(ceiling)
 app.command(epilog=COMPARE_EXAMPLES)(compare)
 app.command(epilog=ALTERNATIVES_EXAMPLES)(alternatives)
 app.command(epilog=EXPLAIN_EXAMPLES)(explain)
+app.command(epilog=WATCH_EXAMPLES)(watch)
 
 
 @app.command()
@@ -273,11 +280,6 @@ def main() -> None:
             f"Set {SHOW_TRACE}=1 to see where it happened, and please report it."
         )
         sys.exit(Exit.FAULT)
-
-
-def _check_seconds(seconds: float | None) -> None:
-    if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
-        raise typer.BadParameter(f"found {seconds:g}, expected a positive number of seconds", param_hint="--time-limit")
 
 
 def _check_place(out: Path | None) -> None:

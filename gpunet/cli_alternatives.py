@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpunet import completion
 from gpunet.cli_study import (
     AsJson,
     CasePath,
@@ -40,7 +41,11 @@ def alternatives(
     ] = "5%",
     fabric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Fabric to look at, may be repeated; all of them when left out."),
+        typer.Option(
+            metavar="NAME",
+            help="Fabric to look at, may be repeated; all of them when left out.",
+            autocompletion=completion.fabrics,
+        ),
     ] = None,
     objective: ObjectiveNames = None,
     engine: ChosenEngine = EngineName.HIGHS,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gpunet import completion
 from gpunet.shell import CatalogDirs, Exit, complain, load_parts, print_report, unknown
 
 catalog_app = typer.Typer(
@@ -24,8 +25,15 @@ catalog_app = typer.Typer(
 
 @catalog_app.command("list")
 def list_parts(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="switch, nic, server, module, cable, …")] = "",
-    vendor: Annotated[str, typer.Option(metavar="NAME", help="Only this vendor.")] = "",
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="switch, nic, server, module, cable, …", autocompletion=completion.part_kinds
+        ),
+    ] = "",
+    vendor: Annotated[
+        str, typer.Option(metavar="NAME", help="Only this vendor.", autocompletion=completion.vendors)
+    ] = "",
     catalog_dirs: CatalogDirs = None,
 ) -> None:
     """List parts with their prices and how each price is known."""
@@ -46,7 +54,12 @@ def list_parts(
 
 @catalog_app.command("show")
 def show_part(
-    name: Annotated[str, typer.Argument(metavar="ID", help="Part, stock length or optical interface.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="Part, stock length or optical interface.", autocompletion=completion.part_ids
+        ),
+    ],
     catalog_dirs: CatalogDirs = None,
 ) -> None:
     """Show one part: every figure with its source, its date and how it is known."""

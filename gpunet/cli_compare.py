@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gpunet import completion
 from gpunet.cli_study import (
     AsJson,
     CasePath,
@@ -18,6 +19,7 @@ from gpunet.cli_study import (
     Resume,
     answer,
 )
+from gpunet.completion import FABRICS, WORDS
 
 if TYPE_CHECKING:
     from gpunet.models.case import Case
@@ -33,8 +35,6 @@ EPILOG = """\b
       gpunet compare case.yaml --efficiency ethernet=0.85-0.95 --gpu-hour 3
       gpunet compare case.yaml --costs infiniband=680000,ethernet=410000
     """
-WORDS = ("protocol", "vendor", "form-factor", "optics", "objective")
-FABRICS = ("backend", "storage", "frontend", "oob")
 PROTOCOLS = ("infiniband", "ethernet")
 
 
@@ -42,12 +42,18 @@ def compare(
     case: CasePath,
     by: Annotated[
         str,
-        typer.Option(metavar="WHAT", help="protocol, vendor, form-factor, optics, objective, or another case file."),
+        typer.Option(
+            metavar="WHAT",
+            help="protocol, vendor, form-factor, optics, objective, or another case file.",
+            autocompletion=completion.comparisons,
+        ),
     ] = "protocol",
     fabric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Fabric to narrow, may be repeated; the backend, or all fabrics for vendors."
+            metavar="NAME",
+            help="Fabric to narrow, may be repeated; the backend, or all fabrics for vendors.",
+            autocompletion=completion.fabrics,
         ),
     ] = None,
     gpu_hour: Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpunet import completion
 from gpunet.shell import Exit, complain
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ DesignPath = Annotated[
         metavar="CASE|DIR|DESIGN",
         readable=False,
         help="Folder that gpunet optimize -o wrote, its design.json, or a case file, which is designed first.",
+        autocompletion=completion.cases_and_designs,
     ),
 ]
 

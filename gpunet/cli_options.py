@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from gpunet import completion
 
 if TYPE_CHECKING:
     from gpunet.models.case import Case
@@ -22,7 +25,13 @@ class EngineName(StrEnum):
 
 
 CasePath = Annotated[
-    Path, typer.Argument(metavar="CASE", readable=False, help="Case file, YAML; gpunet init writes one.")
+    Path,
+    typer.Argument(
+        metavar="CASE",
+        readable=False,
+        help="Case file, YAML; gpunet init writes one.",
+        autocompletion=completion.case_files,
+    ),
 ]
 ObjectiveNames = Annotated[
     str | None,
@@ -30,9 +39,13 @@ ObjectiveNames = Annotated[
         "--objective",
         metavar="NAMES",
         help="cost, power or tco; several by rank: cost,power. Overrides the case.",
+        autocompletion=completion.objectives,
     ),
 ]
 ChosenEngine = Annotated[EngineName, typer.Option("--engine", help="Solver.")]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the best design so far.")
+]
 
 
 def case_of(path: Path, catalog: Catalog, objective: str | None) -> Case:
@@ -47,3 +60,9 @@ def case_of(path: Path, catalog: Catalog, objective: str | None) -> Case:
         return with_objectives(case, objective)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--objective") from None
+
+
+def check_seconds(seconds: float | None) -> None:
+    """Refuse a time limit that is none."""
+    if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
+        raise typer.BadParameter(f"found {seconds:g}, expected a positive number of seconds", param_hint="--time-limit")

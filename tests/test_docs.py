@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from gpunet import cli
 from gpunet.case_file import case_from_data
 from gpunet.catalogs import load_catalog
+from gpunet.cli_watch import Saves
 from gpunet.models.case import Case
 from gpunet.models.design import Status
 from gpunet.report.csv_files import BOM_COLUMNS, CABLING_COLUMNS, RACK_COLUMNS
@@ -63,11 +64,13 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+ELSEWHERE = [["--install-completion"]]
+"""Commands that other tests run, because they need a shell: ``test_completion.py``."""
 WITH_COMMANDS = [page for page in PAGES if list(commands(page.read_text("utf-8")))]
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
-def test_commands_run(page: Path, desk: Path) -> None:
+def test_commands_run(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader who writes the files of a page and types its commands sees them work."""
     text = page.read_text(encoding="utf-8")
     for block in blocks(text, "yaml"):
@@ -75,9 +78,19 @@ def test_commands_run(page: Path, desk: Path) -> None:
         if name:
             (desk / name[1]).parent.mkdir(exist_ok=True)
             (desk / name[1]).write_text(block, encoding="utf-8")
+    # Watching ends with Ctrl-C, here as soon as a save is waited for.
+    monkeypatch.setattr(Saves, "wait", _interrupted)
     for words, code in commands(text):
+        if words in ELSEWHERE:
+            continue
         done = CliRunner().invoke(cli.app, words)
+        if words[0] == "watch":
+            code = Exit.INTERRUPTED
         assert (words, done.exit_code) == (words, code), done.output
+
+
+def _interrupted(_: Saves) -> None:
+    raise KeyboardInterrupt
 
 
 def test_pages_with_commands_are_those_one_would_expect() -> None:

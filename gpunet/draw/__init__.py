@@ -1,0 +1,1 @@
+"""Pictures of a design: its topology and its racks, as SVG and PNG."""

@@ -14,6 +14,7 @@ from gpunet.design_file import write_design
 from gpunet.files import Content
 from gpunet.models.design import Design
 from gpunet.models.evidence import MILLIWATTS_PER_WATT
+from gpunet.models.ledger import Device
 from gpunet.models.parts import Catalog
 from gpunet.report.cabling import End, Run, schedule
 
@@ -121,6 +122,12 @@ class _Plain(dict[float, str]):
 
 def rack_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
     """A row for every device, rack by rack from the lowest unit, with its largest draw, plugs included."""
+    for d, draw_mw in device_draws(design, catalog):
+        yield d.name, d.rack, d.unit or "", d.rack_units, d.kind, d.part, d.fabric, d.tier, _watts(draw_mw)
+
+
+def device_draws(design: Design, catalog: Catalog) -> Iterator[tuple[Device, int]]:
+    """Every device with its largest draw, plugs included, mW; rack by rack from the lowest unit."""
     # numpy is heavy, and only who writes files should wait for it.
     from gpunet.solver.verify_book import Book
     from gpunet.solver.verify_links import Wiring
@@ -129,13 +136,9 @@ def rack_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
     heat = Heat(Wiring(Book(design, catalog)))
     draw_mw = (heat.body_mw + heat.plugs_mw).tolist()
     rank = {place.name: number for number, place in enumerate(design.ledger.places)}
-    order = sorted(
-        range(len(draw_mw)),
-        key=lambda i: (rank[design.ledger.devices[i].rack], design.ledger.devices[i].unit, i),
-    )
-    for i in order:
-        d = design.ledger.devices[i]
-        yield d.name, d.rack, d.unit or "", d.rack_units, d.kind, d.part, d.fabric, d.tier, _watts(draw_mw[i])
+    devices = design.ledger.devices
+    for i in sorted(range(len(draw_mw)), key=lambda i: (rank[devices[i].rack], devices[i].unit, i)):
+        yield devices[i], draw_mw[i]
 
 
 def _watts(milliwatts: int) -> str:

@@ -21,6 +21,8 @@ from gpunet.cli_ceiling import EPILOG as CEILING_EXAMPLES
 from gpunet.cli_ceiling import ceiling
 from gpunet.cli_compare import EPILOG as COMPARE_EXAMPLES
 from gpunet.cli_compare import compare
+from gpunet.cli_draw import EPILOG as DRAW_EXAMPLES
+from gpunet.cli_draw import draw
 from gpunet.cli_explain import EPILOG as EXPLAIN_EXAMPLES
 from gpunet.cli_explain import explain
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
@@ -221,6 +223,7 @@ app.command(epilog=COMPARE_EXAMPLES)(compare)
 app.command(epilog=ALTERNATIVES_EXAMPLES)(alternatives)
 app.command(epilog=EXPLAIN_EXAMPLES)(explain)
 app.command(epilog=WATCH_EXAMPLES)(watch)
+app.command(epilog=DRAW_EXAMPLES)(draw)
 
 
 @app.command()

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpunet.draw.palette import TINT
+from gpunet.draw.palette import TINT, Palette
 from gpunet.draw.svg import LINE, Picture, shortened, text_width
-from gpunet.models.parts import Part
+from gpunet.models.ledger import Device
+from gpunet.models.parts import Catalog, Part
+from gpunet.report.words import counted
+
+KINDS = {
+    "switch": ("switch", "switches"),
+    "server": ("server", "servers"),
+    "storage-server": ("storage server", "storage servers"),
+    "reserved": ("reserved port", "reserved ports"),
+    "pdu": ("PDU", "PDUs"),
+}
+"""Kinds of devices, one and several, in the order in which they are told."""
 
 _SIZE, _SMALL = 12.0, 11.0
 _MARK = 26.0
@@ -31,7 +43,33 @@ class Entry:
     """What is counted, how many, and their part and kind."""
 
 
-def maker(part: Part) -> str:
+def device_entries(devices: Iterable[Device], catalog: Catalog, palette: Palette) -> list[Entry]:
+    """An entry for every kind and part, switches first."""
+    counts = Counter((device.kind, device.part) for device in devices)
+    order = list(KINDS)
+    entries = []
+    for (kind, part), count in sorted(counts.items(), key=lambda item: order.index(item[0][0])):
+        whole = catalog.switches.get(part) or catalog.servers.get(part) or catalog.nics.get(part)
+        text = f"{counted(count, *KINDS[kind])} {part}".rstrip()
+        entries.append(
+            Entry(text, _maker(whole) if whole else "", palette.body(part), counts=("devices", count, part, kind))
+        )
+    return entries
+
+
+def medium_entries(links: Mapping[str, int], catalog: Catalog, palette: Palette) -> list[Entry]:
+    """An entry for every cable and fibre with the links it carries."""
+    entries = []
+    for medium, count in links.items():
+        stroke = palette.line(medium)
+        fibre, cable = catalog.fibres.get(medium), catalog.cables.get(medium)
+        what = f"{fibre.grade} fibre ({fibre.vendor})" if fibre else f"{cable.kind} ({cable.vendor})" if cable else ""
+        text = f"{counted(count, 'link')} {medium}"
+        entries.append(Entry(text, what, stroke.colour, stroke.dash, True, ("links", count, medium, "")))
+    return entries
+
+
+def _maker(part: Part) -> str:
     """Model and vendor of a part."""
     return part.model if part.model.lower().startswith(part.vendor) else f"{part.model} ({part.vendor})"
 

@@ -27,7 +27,7 @@ from gpunet.draw.layout import (
     measured,
     title,
 )
-from gpunet.draw.legend import Entry, legend_height, maker, write_legend
+from gpunet.draw.legend import KINDS, Entry, device_entries, legend_height, medium_entries, write_legend
 from gpunet.draw.palette import TINT, Palette
 from gpunet.draw.svg import Picture, text_width
 from gpunet.models.design import Design
@@ -45,13 +45,6 @@ _FEW_LINES = 64
 _PARALLEL = 4
 """Parallel links that are drawn one by one."""
 _APART = 3.0
-_KINDS = {
-    "switch": ("switch", "switches"),
-    "server": ("server", "servers"),
-    "storage-server": ("storage server", "storage servers"),
-    "reserved": ("reserved port", "reserved ports"),
-    "pdu": ("PDU", "PDUs"),
-}
 
 
 def topology_svg(
@@ -124,7 +117,7 @@ def _summary(drawn: Sequence[Panel], catalog: Catalog) -> str:
     devices = list(_devices(drawn).values())
     kinds = Counter(device.kind for device in devices)
     links = sum(bundle.links for panel in drawn for bundle in panel.bundles)
-    found = [counted(_gpus(devices, catalog), "GPU")] + [counted(kinds[k], *_KINDS[k]) for k in _KINDS if kinds[k]]
+    found = [counted(_gpus(devices, catalog), "GPU")] + [counted(kinds[k], *KINDS[k]) for k in KINDS if kinds[k]]
     return ", ".join([*found, counted(links, "link"), counted(len(drawn), "fabric")])
 
 
@@ -146,25 +139,11 @@ def _described(drawn: Sequence[Panel], catalog: Catalog) -> str:
 
 
 def _legend(drawn: Sequence[Panel], catalog: Catalog, palette: Palette) -> list[Entry]:
-    order = list(_KINDS)
-    counts = Counter((d.kind, d.part) for d in _devices(drawn).values())
-    entries = []
-    for (kind, part), count in sorted(counts.items(), key=lambda item: order.index(item[0][0])):
-        whole = catalog.switches.get(part) or catalog.servers.get(part) or catalog.nics.get(part)
-        model = maker(whole) if whole else ""
-        shown = f"{counted(count, *_KINDS.get(kind, ('device', 'devices')))} {part}".rstrip()
-        entries.append(Entry(shown, model, palette.body(part), counts=("devices", count, part, kind)))
     media: Counter[str] = Counter()
     for panel in drawn:
         for bundle in panel.bundles:
             media.update({medium: n for medium, (n, _, _) in bundle.media.items()})
-    for medium, count in media.items():
-        stroke = palette.line(medium)
-        fibre, cable = catalog.fibres.get(medium), catalog.cables.get(medium)
-        what = f"{fibre.grade} fibre ({fibre.vendor})" if fibre else f"{cable.kind} ({cable.vendor})" if cable else ""
-        text = f"{counted(count, 'link')} {medium}"
-        entries.append(Entry(text, what, stroke.colour, stroke.dash, True, ("links", count, medium, "")))
-    return entries
+    return device_entries(_devices(drawn).values(), catalog, palette) + medium_entries(media, catalog, palette)
 
 
 class _Draw:

@@ -25,6 +25,8 @@ from gpunet.cli_draw import EPILOG as DRAW_EXAMPLES
 from gpunet.cli_draw import draw
 from gpunet.cli_explain import EPILOG as EXPLAIN_EXAMPLES
 from gpunet.cli_explain import explain
+from gpunet.cli_export import EPILOG as EXPORT_FORMATS
+from gpunet.cli_export import export
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
 from gpunet.cli_frontier import frontier
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, TimeLimit, case_of, check_seconds
@@ -223,6 +225,7 @@ app.command(epilog=COMPARE_EXAMPLES)(compare)
 app.command(epilog=ALTERNATIVES_EXAMPLES)(alternatives)
 app.command(epilog=EXPLAIN_EXAMPLES)(explain)
 app.command(epilog=WATCH_EXAMPLES)(watch)
+app.command(epilog=EXPORT_FORMATS)(export)
 app.command(epilog=DRAW_EXAMPLES)(draw)
 
 

@@ -34,6 +34,7 @@ from gpunet.cli_sensitivity import EPILOG as SENSITIVITY_EXAMPLES
 from gpunet.cli_sensitivity import sensitivity
 from gpunet.cli_watch import EPILOG as WATCH_EXAMPLES
 from gpunet.cli_watch import watch
+from gpunet.cli_workbook import LABELS_EXAMPLES, WORKBOOK_EXAMPLES, labels, workbook
 from gpunet.shell import (
     AsJson,
     CatalogDirs,
@@ -227,6 +228,8 @@ app.command(epilog=EXPLAIN_EXAMPLES)(explain)
 app.command(epilog=WATCH_EXAMPLES)(watch)
 app.command(epilog=EXPORT_FORMATS)(export)
 app.command(epilog=DRAW_EXAMPLES)(draw)
+app.command(epilog=WORKBOOK_EXAMPLES)(workbook)
+app.command(epilog=LABELS_EXAMPLES)(labels)
 
 
 @app.command()

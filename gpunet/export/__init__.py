@@ -53,6 +53,14 @@ FORMATS: dict[str, Format] = {
         function="parquet_files",
         reader="read_parquet",
     ),
+    "workbook": Format(
+        "bill with live totals, power, cabling, racks and evidence, for Excel", "gpunet.report.workbook"
+    ),
+    "cabling-csv": Format(
+        "cabling schedule in the order of pulling, CSV", "gpunet.report.csv_files", function="cabling_file"
+    ),
+    "cabling-xlsx": Format("cabling schedule with bundles and lengths, for Excel", "gpunet.report.workbook_cabling"),
+    "labels-pdf": Format("a label for every cable end, on sheets of stickers", "gpunet.report.labels"),
 }
 """Formats by the name that ``--to`` takes, in the order of the help text."""
 

@@ -43,9 +43,14 @@ def design_files(design: Design, catalog: Catalog) -> dict[str, Content]:
     return {
         "design.json": write_design(design),
         "bom.csv": _csv(BOM_COLUMNS, lambda: _bom_rows(design, catalog)),
-        "cabling.csv": _csv(CABLING_COLUMNS, lambda: cabling_rows(design, catalog)),
+        **cabling_file(design, catalog),
         "racks.csv": _csv(RACK_COLUMNS, lambda: rack_rows(design, catalog)),
     }
+
+
+def cabling_file(design: Design, catalog: Catalog) -> dict[str, Content]:
+    """The cabling schedule alone."""
+    return {"cabling.csv": _csv(CABLING_COLUMNS, lambda: cabling_rows(design, catalog))}
 
 
 def _csv(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[object]]]) -> Callable[[Path], None]:

@@ -30,6 +30,7 @@ from gpunet.cli_export import export
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
 from gpunet.cli_frontier import frontier
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, TimeLimit, case_of, check_seconds
+from gpunet.cli_quote import quote_app
 from gpunet.cli_sensitivity import EPILOG as SENSITIVITY_EXAMPLES
 from gpunet.cli_sensitivity import sensitivity
 from gpunet.cli_watch import EPILOG as WATCH_EXAMPLES
@@ -79,6 +80,7 @@ app = typer.Typer(
     """,
 )
 app.add_typer(catalog_app, name="catalog")
+app.add_typer(quote_app, name="quote")
 
 
 def _show_version(wanted: bool) -> None:

@@ -28,9 +28,10 @@ check: lint types test
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
-# Rewrites the pages that are generated from the code.
+# Rewrites the pages that are generated from the code, and runs the example notebook.
 docs: $(READY)
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/run_notebook.py
 
 clean:
 	rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

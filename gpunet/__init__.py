@@ -10,10 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpunet.models.shown import show_with
+
 if TYPE_CHECKING:
     from gpunet.models.case import Case, Objective
     from gpunet.models.design import Design, Verification
     from gpunet.models.parts import Catalog
+    from gpunet.models.shown import Views
     from gpunet.models.study_alternatives import Alternatives
     from gpunet.models.study_ceiling import Ceiling
     from gpunet.models.study_compare import Comparison, Economics
@@ -34,6 +37,15 @@ __all__ = [
     "sensitivity",
     "verify",
 ]
+
+
+def _views() -> Views:
+    from gpunet.report import notebook
+
+    return notebook
+
+
+show_with(_views)
 
 
 def load_case(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> Case:

@@ -10,6 +10,7 @@ from pydantic import Field
 from gpunet.models.base import Strict
 from gpunet.models.case import Case
 from gpunet.models.ledger import Ledger
+from gpunet.models.shown import Shown
 
 
 class Status(StrEnum):
@@ -196,8 +197,8 @@ class Result(Strict):
     """Time from reading the parts to the verified design, s."""
 
 
-@dataclass
-class Design:
+@dataclass(repr=False)
+class Design(Shown):
     """A result with its case and its ledger."""
 
     case: Case

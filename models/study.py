@@ -6,6 +6,7 @@ from pydantic import Field
 
 from gpunet.models.base import Strict
 from gpunet.models.design import Status
+from gpunet.models.shown import Shown
 
 
 class FabricSummary(Strict):
@@ -44,7 +45,7 @@ class DesignSummary(Strict):
     """Pieces that must be bought, owned stock taken off."""
 
 
-class Study(Strict):
+class Study(Shown, Strict):
     """What all studies carry."""
 
     study: str

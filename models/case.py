@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from gpunet.models.base import Strict
+from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Protocol
 
 MAX_SERVERS = 1_000_000
@@ -142,6 +143,8 @@ class Backend(FabricBase):
     speed_gbps: PositiveFloat | None = None
     """Speed of an endpoint, Gb/s; the server's NIC speed when empty."""
 
+    lossless: Lossless | None = None
+    """Flow control headroom that an Ethernet backend must have buffer for; not looked at when empty."""
 
 class Storage(FabricBase):
     """GPU servers to storage servers."""
@@ -161,6 +164,8 @@ class Storage(FabricBase):
     server_gbps: PositiveFloat | None = None
     """Storage bandwidth of one GPU server, Gb/s; all its storage NICs when empty."""
 
+    lossless: Lossless | None = None
+    """Flow control headroom that Ethernet storage must have buffer for; not looked at when empty."""
 
 class Frontend(FabricBase):
     """In-band network of the servers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from gpunet.models.base import Strict
 from gpunet.models.case import Case
@@ -66,6 +66,33 @@ class Tier(Strict):
     """Bandwidth of one switch upwards, Gb/s."""
 
 
+class TierHeadroom(Strict):
+    """Flow control headroom of one tier with one switch model, on its fullest switch."""
+
+    tier: str
+    """``leaf``, ``spine`` or ``core``."""
+    switch: str
+    """Switch model, a catalogue id."""
+    ports: int
+    """Ports in use."""
+    least_port_bytes: int
+    """Headroom of the port that needs least, all lossless classes, bytes."""
+    most_port_bytes: int
+    """Headroom of the port that needs most, all lossless classes, bytes."""
+    total_bytes: int
+    """Headroom of all ports in use, bytes."""
+    pools: int = 1
+    """Parts of the packet buffer that are no one pool."""
+    pool_bytes: int
+    """Headroom that can fall to one pool at most: of the fullest cages, as many as a pool serves, bytes."""
+    buffer_bytes: int | None
+    """Packet buffer of the switch, all pools, bytes; none where it is not known."""
+    share: float | None
+    """Headroom of the fullest pool : buffer of a pool; none where the buffer is not known."""
+    buffer_how: str
+    """Evidence for the buffer: ``read``, ``recalled`` or ``estimated``; empty where it is not known."""
+
+
 class InterconnectLine(Strict):
     """Links of one class built one way."""
 
@@ -115,6 +142,13 @@ class FabricDesign(Strict):
     else as it is; 0 as well where nothing is proven."""
     link_ties: int = 0
     """Classes of links of one length that other parts would build for exactly the same."""
+    headroom: tuple[TierHeadroom, ...] = ()
+    """Flow control headroom by tier; left out of the JSON where the case asks for none."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        found: dict[str, object] = handler(self)
+        return {name: value for name, value in found.items() if value or name != "headroom"}
 
 
 class BomLine(Strict):

@@ -169,6 +169,8 @@ class Switch(Part):
     """``air`` or ``liquid``."""
     buffer_mb: Fact | None = None
     """Packet buffer, MB."""
+    buffer_pools: PositiveInt = 1
+    """Equal parts of the packet buffer that are no one pool; every port uses one of them (Tomahawk 4 and 5: 2)."""
     independent_switches: int = 1
     """Switches inside one box that share no ports (Q3200: 2)."""
     refuses_modules: tuple[str, ...] = ()

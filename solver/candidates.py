@@ -16,6 +16,7 @@ from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
 from gpunet.solver.eligible import Eligible, eligible
+from gpunet.solver.headroom import gauge_for
 from gpunet.solver.instance import Instance, Key, Management
 from gpunet.solver.interconnects import Tables
 from gpunet.solver.links import LinkBook, Way, cage_kinds
@@ -130,7 +131,8 @@ def _scopes(compiled: Compiled, name: FabricName) -> list[Scope]:
             compiled.refused.setdefault(name, []).append(f"{protocol.value}: {error}")
             continue
         switches = [s for s in compiled.eligible[name].switches if s.protocol is protocol]
-        found.append(Scope(name, protocol, spec, topologies, kinds, switches, compiled.measures[name]))
+        gauge = gauge_for(case, name, protocol)
+        found.append(Scope(name, protocol, spec, topologies, kinds, switches, compiled.measures[name], gauge=gauge))
     return found
 
 
@@ -150,6 +152,7 @@ def _carrying(compiled: Compiled) -> list[Scope]:
             continue
         scope.kinds = (*scope.kinds, *kinds)
         scope.carries_storage = True
+        scope.gauge = gauge_for(case, FabricName.BACKEND, scope.protocol, carries_storage=True)
         scope.spec = _stricter(scope.spec, storage)
         found.append(scope)
     return found

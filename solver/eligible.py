@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gpunet.models.case import Case, FabricBase, FabricName, PartFilter
+from gpunet.models.case import Backend, Case, FabricBase, FabricName, PartFilter, Storage
+from gpunet.models.lossless import UnknownBuffers
 from gpunet.models.parts import Catalog, Part, Protocol, Status, Switch
 from gpunet.solver.interconnects import LinkParts
 from gpunet.solver.prices import PriceList
@@ -50,6 +51,8 @@ def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName
     for s in keep("switch", catalog.switches).values():
         if s.protocol not in spec.protocols:
             shut_out[s.id] = f"fabrics.{fabric.value}.protocols"
+        elif unknown_buffer(s, spec):
+            shut_out[s.id] = f"fabrics.{fabric.value}.lossless.unknown_buffers"
         elif s.independent_switches > 1:
             shut_out[s.id] = f"holds {s.independent_switches} switches that share no ports; a template has one per box"
         else:
@@ -62,6 +65,13 @@ def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName
         grades=tuple(case.site.fibre),
     )
     return Eligible(switches, links, shut_out)
+
+
+def unknown_buffer(switch: Switch, spec: FabricBase) -> bool:
+    """Whether a fabric that asks for headroom refuses a switch because nobody knows its buffer."""
+    rule = spec.lossless if isinstance(spec, Backend | Storage) else None
+    is_judged = rule is not None and switch.protocol is Protocol.ETHERNET and switch.buffer_mb is None
+    return is_judged and rule is not None and rule.unknown_buffers is UnknownBuffers.REFUSE
 
 
 def parts_by_kind(catalog: Catalog) -> dict[str, Mapping[str, Part]]:
@@ -109,10 +119,13 @@ def matches(pattern: str, kind: str, part: Part) -> bool:
     return pattern == part.id
 
 
-def lossy_in_backend(switch: Switch, fabric: FabricName, speed_gbps: float) -> bool:
-    """True where a platform offers a port speed only without PFC, which a RoCE backend cannot use."""
+def lossy_where_lossless(switch: Switch, fabric: FabricName, speed_gbps: float, asked: bool = False) -> bool:
+    """True where a platform offers a port speed only without PFC, which a RoCE backend cannot use.
+
+    ``asked``: the case asks for lossless traffic in the fabric, whichever it is.
+    """
     return (
-        fabric is FabricName.BACKEND
+        (asked or fabric is FabricName.BACKEND)
         and switch.protocol is Protocol.ETHERNET
         and speed_gbps in switch.lossy_only_speeds_gbps
     )

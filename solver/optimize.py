@@ -27,6 +27,7 @@ from gpunet.solver.candidates import Compiled, compile_case
 from gpunet.solver.demand import NoPortsError
 from gpunet.solver.engines import Engine, EngineError
 from gpunet.solver.explain import why_not
+from gpunet.solver.headroom import headroom_of, headroom_warnings, rules_for
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.search import Found, search
@@ -157,12 +158,16 @@ def _fabrics(
             latency_ns=_latency_ns(t, ledger),
             ties=ties[fabric].templates if fabric in ties else 0,
             link_ties=ties[fabric].links if fabric in ties else 0,
+            headroom=headroom_of(
+                ledger, data.catalog, fabric, rules_for(data.case, fabric, t.protocol, t.carries_storage)
+            ),
         )
         if t.carries_storage:
             found[FabricName.STORAGE.value] = found[fabric.value].model_copy(
                 update={
                     "shared_with": fabric.value,
                     "tiers": (),
+                    "headroom": (),
                     "links": _link_counts(ledger, FabricName.STORAGE.value),
                     "interconnects": lines.get(FabricName.STORAGE.value, ()),
                 }
@@ -309,6 +314,7 @@ def _warnings(compiled: Compiled, choice: Choice, bill: Bill) -> tuple[str, ...]
             for module, limitation in switch.limits_modules.items():
                 if module in modules:
                     found.append(f"{module} in {switch.id}: {limitation}")
+        found += headroom_warnings(t, compiled.case)
     tables = (catalog.switches, catalog.modules, catalog.cables, catalog.fibres, catalog.nics)
     limit = compiled.case.limits.lead_time_weeks
     for line in bill.lines:

@@ -20,7 +20,8 @@ from typing import NamedTuple
 from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topology
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
-from gpunet.solver.eligible import lossy_in_backend
+from gpunet.solver.eligible import lossy_where_lossless
+from gpunet.solver.headroom import Gauge
 from gpunet.solver.ports import Face, Use, faces, fits
 from gpunet.solver.template import (
     ENDPOINT_LEAF,
@@ -61,6 +62,8 @@ class Scope:
     switches: list[Switch]
     measure: Measure
     carries_storage: bool = False
+    gauge: Gauge | None = None
+    """Judges flow control headroom; none where the case asks for none."""
     row_leaves: int = 0
     """Management leaves in the rows; out-of-band only."""
     central_leaves: int = 0
@@ -96,7 +99,10 @@ class Scope:
 
 
 def _usable_faces(scope: Scope, switch: Switch) -> list[Face]:
-    return [f for f in faces(switch, scope.protocol) if not lossy_in_backend(switch, scope.fabric, f.speed_gbps)]
+    asked = scope.gauge is not None
+    return [
+        f for f in faces(switch, scope.protocol) if not lossy_where_lossless(switch, scope.fabric, f.speed_gbps, asked)
+    ]
 
 
 def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) -> list[Face]:
@@ -403,6 +409,10 @@ def accept(scope: Scope, t: Template) -> Template | None:
         return None
     if spec.latency_ns is not None and (t.facts.latency_ns is None or t.facts.latency_ns > spec.latency_ns):
         scope.refuse("latency_ns")
+        return None
+    refusal = None if scope.gauge is None else scope.gauge.refusal(scope.measure, t)
+    if refusal is not None:
+        scope.refuse(refusal)
         return None
     for objective in OBJECTIVES:
         least = scope.measure.least(t, objective)

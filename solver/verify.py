@@ -32,6 +32,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
     from gpunet.solver.verify_book import Book
     from gpunet.solver.verify_flow import check_flow
     from gpunet.solver.verify_growth import check_oversubscription
+    from gpunet.solver.verify_headroom import check_headroom, concerns_headroom
     from gpunet.solver.verify_network import check_connected, check_hops, check_latency, check_striping, networks
     from gpunet.solver.verify_pieces import check_pieces
 
@@ -65,5 +66,6 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         verify_money.check_totals(bill),
         verify_limits.check_limits(bill),
         verify_limits.check_parts(bill),
+        *((check_headroom(nets),) if concerns_headroom(design) else ()),
     )
     return Verification(passed=all(c.passed for c in checks), checks=checks)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gpunet.models.design import Design
 from gpunet.models.ledger import Ledger, Link
 from gpunet.models.parts import Cable, Catalog
-from gpunet.report.cabling_media import Medium, Side, connector_name, head_side, medium_of, plug
+from gpunet.report.cabling_media import Medium, Side, Socket, connector_name, head_side, medium_of, plug
 
 BUNDLE_MOST = 24
 """Cables that are pulled and tied as one bundle."""
@@ -289,21 +289,22 @@ def _lay(pieces: list[_Piece], media: dict[str, Medium], ledger: Ledger, catalog
             _socket(catalog, kind.a_module, parts[link.a_device], link.a_group),
             _socket(catalog, kind.b_module, parts[link.b_device], link.b_group),
         )
-        head = head_side(medium, (piece.legs for piece in same), sockets)
+        head = head_side(medium, (piece.legs for piece in same), *sockets)
         connectors = (medium.head, medium.tail) if head == "a" else (medium.tail, medium.head)
         found[kind] = _Laid(medium, head, *connectors)
     return found
 
 
-def _socket(catalog: Catalog, module: str, part: str, group: str) -> str:
-    """What a piece plugs into: the connector of the module there, or the cage itself."""
+def _socket(catalog: Catalog, module: str, part: str, group: str) -> Socket:
+    """What a piece plugs into: a module, or the cage itself."""
     if module in catalog.modules:
-        return connector_name(catalog.modules[module].connector)
+        seated = catalog.modules[module]
+        return Socket(connector_name(seated.connector), seated.optical_ports)
     server = catalog.servers.get(part)
     groups = [found.cages for found in server.cages] if server else []
     for owner in (catalog.switches.get(part), catalog.nics.get(part)):
         groups += owner.cages if owner else ()
-    return next((plug(cages) for cages in groups if cages.name == group), "")
+    return Socket(next((plug(cages) for cages in groups if cages.name == group), ""), 0)
 
 
 class _Ends:

@@ -81,18 +81,34 @@ def plug(end: CableEnd | CageGroup) -> str:
     return end.form_factor.value + ("" if end.shell is Shell.NONE else f"-{end.shell.value}")
 
 
-def head_side(medium: Medium, pieces: Iterable[Sequence[Sequence[Link]]], ends: tuple[str, str]) -> Side:
+class Socket(NamedTuple):
+    """What the pieces of one kind plug into at one side."""
+
+    connector: str
+    """Connector of the module there, or kind of cage."""
+    optical_ports: int
+    """Optical ports of the module; 0 for a cage."""
+
+
+def head_side(medium: Medium, pieces: Iterable[Sequence[Sequence[Link]]], at_a: Socket, at_b: Socket) -> Side:
     """Which side of the links holds the head of pieces that are laid alike; ``a`` for straight ones with equal ends.
 
-    ``pieces`` lists the legs of each, ``ends`` is the connector or cage that the pieces meet at a and at b.
+    ``pieces`` lists the legs of each.
     """
     if medium.legs > 1:
         for legs in pieces:
-            at_a = {_cage(link, "a") for leg in legs for link in leg}
-            at_b = {_cage(link, "b") for leg in legs for link in leg}
-            if len(at_a) != len(at_b):
-                return "a" if len(at_a) < len(at_b) else "b"
-    if medium.head != medium.tail and (medium.head, medium.tail) == ends[::-1]:
+            links = [link for leg in legs for link in leg]
+            cages_a, cages_b = {_cage(link, "a") for link in links}, {_cage(link, "b") for link in links}
+            if len(cages_a) != len(cages_b):
+                return "a" if len(cages_a) < len(cages_b) else "b"
+            # Both legs may end in one twin-port module; only a head has more logical ports than the module has sockets.
+            for side, socket, most in (
+                ("a", at_a, max(link.a_port for link in links)),
+                ("b", at_b, max(link.b_port for link in links)),
+            ):
+                if most > socket.optical_ports > 0:
+                    return "a" if side == "a" else "b"
+    if medium.head != medium.tail and (medium.head, medium.tail) == (at_b.connector, at_a.connector):
         return "b"
     return "a"
 

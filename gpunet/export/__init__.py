@@ -39,6 +39,9 @@ class Format(NamedTuple):
 
 
 FORMATS: dict[str, Format] = {
+    "ibsim": Format(
+        "InfiniBand subnets for ibsim, which simulates them for opensm", "gpunet.export.ibsim", one_file=False
+    ),
     "csv": Format(
         "ledger, a CSV file per table, for pandas and spreadsheets",
         "gpunet.export.tables",

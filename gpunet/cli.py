@@ -31,6 +31,8 @@ from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
 from gpunet.cli_frontier import frontier
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, TimeLimit, case_of, check_seconds
 from gpunet.cli_quote import quote_app
+from gpunet.cli_report import EPILOG as REPORT_EXAMPLES
+from gpunet.cli_report import report
 from gpunet.cli_sensitivity import EPILOG as SENSITIVITY_EXAMPLES
 from gpunet.cli_sensitivity import sensitivity
 from gpunet.cli_watch import EPILOG as WATCH_EXAMPLES
@@ -228,6 +230,7 @@ app.command(epilog=COMPARE_EXAMPLES)(compare)
 app.command(epilog=ALTERNATIVES_EXAMPLES)(alternatives)
 app.command(epilog=EXPLAIN_EXAMPLES)(explain)
 app.command(epilog=WATCH_EXAMPLES)(watch)
+app.command(epilog=REPORT_EXAMPLES)(report)
 app.command(epilog=EXPORT_FORMATS)(export)
 app.command(epilog=DRAW_EXAMPLES)(draw)
 app.command(epilog=WORKBOOK_EXAMPLES)(workbook)

@@ -59,7 +59,7 @@ def elevations_svg(
     summary = _summary(racks)
     said = " ".join([summary, *(_in_words(fold, racks) for fold in shown)])
     picture = Picture(prefix, WIDTH, height, f"{name}: racks", said)
-    picture.text(MARGIN, 30, f"{name}: racks", 20, bold=True)
+    picture.text(MARGIN, 30, shortened(f"{name}: racks", 20, WIDTH - 2 * MARGIN, True), 20, bold=True)
     picture.text(MARGIN, 50, summary, 13, ink="soft")
     wide = (WIDTH - 2 * MARGIN - (_ACROSS - 1) * _GAP) / _ACROSS
     for i, fold in enumerate(racks.drawn):

@@ -44,6 +44,11 @@ class Box:
         """Devices in all copies."""
         return sum(map(len, self.copies))
 
+    @cached_property
+    def shown(self) -> int:
+        """Number of the copy that is drawn: the first that holds any of them."""
+        return next(i for i, copy in enumerate(self.copies) if copy)
+
     @property
     def each(self) -> Range:
         """Fewest and most devices of a copy."""
@@ -80,7 +85,7 @@ class Bundle:
     media: dict[str, tuple[int, float, float]]
     """Cable or fibre id: links, shortest and longest stock length, m."""
     strands: list[Strand]
-    """Links of the first copy, device to device."""
+    """Links of the copy that is drawn, device to device."""
 
 
 @dataclass
@@ -341,7 +346,7 @@ class _Fold:
         strands = []
         for (lower, upper), kinds in pairs.items():
             _, copy, place = self.box_of[lower]
-            if copy == 0:
+            if copy == box.shown:
                 upper_box, _, at = self.box_of[upper]
                 strands.append(
                     Strand(place, upper_box, at, kinds.total(), next(iter(kinds)) if len(kinds) == 1 else "")
@@ -391,11 +396,11 @@ def _kinds(part: _Part) -> object:
 
 
 def _spans(numbers: Sequence[int]) -> str:
-    """``1-3,5`` for 1, 2, 3, 5."""
+    """``1–3, 5`` for 1, 2, 3, 5."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs)

@@ -13,7 +13,7 @@ _NOUNS = {
     "core": ("core", "cores"),
     "server": ("server", "servers"),
     "storage-server": ("storage server", "storage servers"),
-    "reserved": ("reserved port", "reserved ports"),
+    "reserved": ("reserved endpoint", "reserved endpoints"),
     "pdu": ("PDU", "PDUs"),
     "switch": ("switch", "switches"),
     OWN_SWITCH: ("own switch", "own switches"),
@@ -44,20 +44,26 @@ def gpus(box: Box, catalog: Catalog) -> int:
 def box_lines(box: Box, catalog: Catalog) -> list[str]:
     """Count, part, and what all copies hold together; the first line is the important one."""
     folded = len(box.copies) > 1
-    each = box.each
-    first = f"{spanned(each)} {noun(box, each[1] != 1)}{' each' if folded else ''}"
-    rest = [f"{box.total:,} in all"] if folded else []
+    low, high = box.each
+    if low == high:
+        first = f"{high:,} {noun(box, high != 1)}{' each' if folded else ''}"
+        rest = [f"{box.total:,} in all"] if folded else []
+    else:
+        first = f"{box.total:,} {noun(box, box.total != 1)}"
+        rest = [f"{spanned(box.each)} each"]
     rest += [f"{gpus(box, catalog):,} GPUs"] if gpus(box, catalog) else []
-    return list(filter(None, [first, part_name(box), ", ".join(rest)]))
+    return list(filter(None, [first, part_name(box, catalog), ", ".join(rest)]))
 
 
-def part_name(box: Box) -> str:
-    """The part of the devices; of those that are no part of the network, their NIC."""
+def part_name(box: Box, catalog: Catalog) -> str:
+    """The part of the devices; of those that are no part of the network, their NIC or what they are connected like."""
     if box.kind == OWN_SWITCH:
         return "(counted above)"
     if box.kind == "switch" and not box.part:
         return f"{len({d.part for copy in box.copies for d in copy})} models"
-    return f"NIC {box.part}" if box.kind in ("storage-server", "reserved") and box.part else box.part
+    if box.kind in ("storage-server", "reserved") and box.part:
+        return f"{'NIC' if box.part in catalog.nics else 'ports as'} {box.part}"
+    return box.part
 
 
 def bundle_lines(bundle: Bundle, panel: Panel) -> list[str]:
@@ -85,17 +91,17 @@ def group_title(group: Group) -> str:
     if group.copies == 1:
         return f"{one} {group.first}"
     inside = "" if group.per_parent[1] == group.copies else f", {spanned(group.per_parent)} in each pod"
-    drawn = "one is drawn" if group.alike else "the first is drawn"
-    return f"{group.copies:,} {'like ' if group.alike else ''}{one}s{inside}; {drawn}"
+    drawn = "alike, one is drawn" if group.alike else "not alike, the counts are of all"
+    return f"{group.copies:,} {one}s{inside}; {drawn}"
 
 
 def panel_facts(fabric: FabricDesign, tiers: int) -> list[str]:
-    """Two lines about a fabric: what it is, and how well it carries."""
+    """Lines about a fabric: what it is, and how well it carries."""
     striping = "" if fabric.striping == "strict" else f", striping {fabric.striping} (not proven non-blocking)"
     latency = "" if fabric.latency_ns is None else f", {fabric.latency_ns:,.0f} ns"
     protocol = _PROTOCOLS.get(fabric.protocol, fabric.protocol)
-    path = f"longest path {counted(fabric.hops, 'switch', 'switches')}{latency}"
     return [
         f"{protocol}, {fabric.topology}, {counted(tiers, 'tier')}{striping}",
-        f"oversubscription {fabric.oversubscription:g}:1, {path}",
+        f"oversubscription {fabric.oversubscription:g}:1",
+        f"longest path {counted(fabric.hops, 'switch', 'switches')}{latency}",
     ]

@@ -173,10 +173,16 @@ def _fan(found: Arranged) -> float:
     """Height under the top tier, by how many lines end there."""
     top = {id(box) for box in found.panel.top}
     lines = {
-        (id(bundle.lower), cell(found.spots[id(bundle.lower)], strand.lower), id(strand.upper_box), strand.upper)
+        (
+            id(bundle.lower),
+            cell(found.spots[id(bundle.lower)], strand.lower),
+            id(strand.upper_box),
+            cell(upper, strand.upper),
+        )
         for bundle in found.panel.bundles
         for strand in bundle.strands
-        if id(strand.upper_box) in top and found.spots[id(strand.upper_box)].cells
+        for upper in [found.spots[id(strand.upper_box)]]
+        if id(strand.upper_box) in top and upper.cells
     }
     return min(FAN_MOST, FAN + FAN_PER_LINE * len(lines))
 
@@ -214,7 +220,7 @@ def _columns(group: Group, found: Arranged, x: float, width: float, outer: bool)
 
 def _cells(spot: Spot) -> None:
     """Decide what is drawn one by one: devices, or else their planes where those are few."""
-    first = spot.box.copies[0]
+    first = spot.box.copies[spot.box.shown]
     count = _one_by_one(spot.box)
     if count:
         spot.cells = _cell_names(spot, count)
@@ -233,12 +239,12 @@ def _cells(spot: Spot) -> None:
 
 
 def _cell_names(spot: Spot, count: int) -> list[str]:
-    rails = [spot.box.rails.get(device.name, "") for device in spot.box.copies[0]]
+    rails = [spot.box.rails.get(device.name, "") for device in spot.box.copies[spot.box.shown]]
     wide = spot.width / count - 4
     if not all(rails):
         return [str(i + 1) for i in range(count)]
     forms: list[list[str]] = [
-        [f"rail{'s' if any(mark in rail for mark in '-,') else ''} {rail}" for rail in rails],
+        [f"rail{'s' if any(mark in rail for mark in '–,') else ''} {rail}" for rail in rails],
         [f"R{rail}" for rail in rails],
     ]
     return next((form for form in forms if all(text_width(name, TEXT) <= wide for name in form)), [""] * count)

@@ -16,7 +16,7 @@ KINDS = {
     "switch": ("switch", "switches"),
     "server": ("server", "servers"),
     "storage-server": ("storage server", "storage servers"),
-    "reserved": ("reserved port", "reserved ports"),
+    "reserved": ("reserved endpoint", "reserved endpoints"),
     "pdu": ("PDU", "PDUs"),
 }
 """Kinds of devices, one and several, in the order in which they are told."""

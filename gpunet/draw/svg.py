@@ -6,6 +6,7 @@ the colours for a dark screen, in classes that apply inside the picture alone.
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from xml.etree import ElementTree as ET
 
@@ -55,6 +56,8 @@ class Picture:
 
     def __init__(self, prefix: str, width: float, height: float, title: str, description: str) -> None:
         self.prefix = prefix
+        # Whole numbers, so that a PNG has no edge of half pixels.
+        width, height = math.ceil(width), math.ceil(height)
         self._root = ET.Element(
             "svg",
             {
@@ -70,8 +73,8 @@ class Picture:
             },
         )
         self._open = [self._root]
-        self._add("title", {"id": f"{prefix}-title"}, title)
-        self._add("desc", {"id": f"{prefix}-desc"}, description)
+        self._add("title", {"id": f"{prefix}-title"}, clean(title))
+        self._add("desc", {"id": f"{prefix}-desc"}, clean(description))
         self._add("style", {}, _dark_style(prefix))
         self.rect(0, 0, width, height, fill="paper")
 

@@ -29,7 +29,7 @@ from gpunet.draw.layout import (
 )
 from gpunet.draw.legend import KINDS, Entry, device_entries, legend_height, medium_entries, write_legend
 from gpunet.draw.palette import TINT, Palette
-from gpunet.draw.svg import Picture, text_width
+from gpunet.draw.svg import Picture, shortened, text_width
 from gpunet.models.design import Design
 from gpunet.models.ledger import Device
 from gpunet.models.parts import Catalog
@@ -40,7 +40,7 @@ WIDTH = 1120.0
 """Least width of the picture: a page on its side, and most screens."""
 MARGIN = 20.0
 HEADER = 58.0
-_FEW_LINES = 64
+_FEW_LINES = 48
 """Lines of one bundle that can be followed by eye; more are drawn thinner."""
 _PARALLEL = 4
 """Parallel links that are drawn one by one."""
@@ -74,13 +74,13 @@ def topology_svg(
     height = HEADER + sum(tall) + GAP * len(rows) + legend_height(entries, width - 2 * MARGIN) + MARGIN
     name = design.result.case or "design"
     picture = Picture(prefix, width, height, f"{name}: topology", _described(drawn, catalog))
-    picture.text(MARGIN, 30, f"{name}: topology", 20, bold=True)
+    picture.text(MARGIN, 30, shortened(f"{name}: topology", 20, WIDTH - 2 * MARGIN, True), 20, bold=True)
     picture.text(MARGIN, 50, _summary(drawn, catalog), 13, ink="soft")
     y = HEADER
     for row, deep in zip(rows, tall, strict=True):
         x = MARGIN
         for panel in row:
-            _Draw(picture, panel, palette, x, y, deep).all()
+            _Draw(picture, panel, catalog, palette, x, y, deep).all()
             x += panel.width + GAP
         y += deep + GAP
     write_legend(picture, entries, MARGIN, y, width - 2 * MARGIN)
@@ -149,8 +149,10 @@ def _legend(drawn: Sequence[Panel], catalog: Catalog, palette: Palette) -> list[
 class _Draw:
     """Draws one panel at its place."""
 
-    def __init__(self, picture: Picture, found: Arranged, palette: Palette, x: float, y: float, height: float) -> None:
-        self.picture, self.found, self.palette, self.height = picture, found, palette, height
+    def __init__(
+        self, picture: Picture, found: Arranged, catalog: Catalog, palette: Palette, x: float, y: float, height: float
+    ) -> None:
+        self.picture, self.found, self.catalog, self.palette, self.height = picture, found, catalog, palette, height
         self.x, self.y = x, y
         for spot in found.spots.values():
             spot.x += x
@@ -269,8 +271,9 @@ class _Draw:
         again = box.kind == OWN_SWITCH
         counts = {"again": box.total} if again else {"devices": box.total}
         picture.open(**counts, kind=box.kind, part=box.part, tier=box.tier)
-        first, last = box.copies[0][0].name, box.copies[-1][-1].name
-        picture.hint(f"{first} to {last}: {part_name(box)}" if box.total > 1 else f"{first}: {part_name(box)}")
+        names = [device.name for copy in box.copies for device in copy]
+        span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+        picture.hint(": ".join(filter(None, [span, part_name(box, self.catalog)])))
         folded = not spot.cells and box.each[1] > 1
         for back in range(2 if folded else 0, 0, -1):
             off = back * STACK / 2

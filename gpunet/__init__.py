@@ -36,6 +36,7 @@ __all__ = [
     "optimize",
     "sensitivity",
     "verify",
+    "workbook",
 ]
 
 
@@ -252,6 +253,18 @@ def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verifi
     from gpunet.solver.verify import verify as check
 
     return check(design, load_catalog(catalog_dirs))
+
+
+def workbook(design: Design, *, study: Sensitivity | None = None, catalog_dirs: Sequence[str | Path] = ()) -> bytes:
+    """The design as an XLSX file whose totals follow the prices typed into it; equal designs give equal bytes.
+
+    ``study`` is what ``sensitivity`` says about the same case: then a typed price is held against its range. Raises
+    ``ValueError`` for a result without a design, or a study of another case, objective or catalogue.
+    """
+    from gpunet.catalogs import load_catalog
+    from gpunet.report.workbook import workbook as made
+
+    return made(design, load_catalog(catalog_dirs), study)
 
 
 def _ready(

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpunet import completion
+from gpunet.cli_options import ChosenEngine, EngineName, case_of
 from gpunet.shell import (
     AsJson,
     CatalogDirs,
+    Exit,
     complain,
     load_parts,
     print_json,
@@ -21,7 +24,8 @@ from gpunet.shell import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpunet.models.quote import QuoteImport
+    from gpunet.models.parts import Catalog
+    from gpunet.models.quote import QuoteFile, QuoteImport
     from gpunet.quote_values import Mark
 
 quote_app = typer.Typer(
@@ -33,9 +37,12 @@ quote_app = typer.Typer(
     Examples:
       gpunet quote import acme.xlsx -o acme.yaml
       gpunet quote import acme.csv --as MQM9700-NS2F=ib-qm9700 --prices
+      gpunet quote check acme.yaml --have dgx-h100:backend=32
+      gpunet quote check acme.yaml --case case.yaml
     """,
 )
 _MARKS = {"point": ".", "comma": ","}
+MOST_PIECES = 1_000_000
 
 
 @quote_app.command("import")
@@ -162,3 +169,95 @@ def _decimal(text: str | None) -> Mark | None:
     if text not in _MARKS and text not in _MARKS.values():
         raise unknown(text, list(_MARKS), "--decimal")
     return "." if text in ("point", ".") else ","
+
+
+@quote_app.command("check")
+def check(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", readable=False, help="Quote file (YAML), or a supplier's table as import reads it."
+        ),
+    ],
+    case: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CASE",
+            readable=False,
+            help="Also ask whether the list builds a design of this case.",
+            autocompletion=completion.case_files,
+        ),
+    ] = None,
+    have: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--have", metavar="PART=N", help="What is there beside the list: dgx-h100=32, dgx-h100:backend=32, …"
+        ),
+    ] = None,
+    engine: ChosenEngine = EngineName.HIGHS,
+    as_json: AsJson = False,
+    catalog_dirs: CatalogDirs = None,
+) -> None:
+    """Say whether a quoted list can be cabled, and what is missing, surplus or incompatible.
+
+    The most links that the list can build are counted exactly, by the rules of optics and the cages of the list; then
+    the shortest list of parts with which every module, every cable and every server port is used.
+    """
+    from datetime import date
+
+    from gpunet import progress
+    from gpunet.models.quote import QuoteCheck
+    from gpunet.report.quote_check_text import check_report
+    from gpunet.report.quote_text import lapsed
+
+    with problems_as_json(as_json):
+        catalog = load_parts(catalog_dirs)
+        quote = _quote_of(file, catalog)
+        beside = _counts(have or [])
+        found_case = None if case is None else case_of(case, catalog, None)
+
+        def work(tell: progress.Tell) -> QuoteCheck:
+            from gpunet.solver.quote_case import fit_case
+            from gpunet.solver.quote_check import check_quote
+
+            checked = check_quote(quote, catalog, beside)
+            if found_case is None:
+                return checked
+            tell("comparing with the case")
+            fit = fit_case(quote, found_case, catalog, beside, engine.value)
+            return checked.model_copy(update={"fit": fit})
+
+        try:
+            found = progress.run("checking", work)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--have") from None
+    today = date.today().isoformat()
+    if quote.has_lapsed(today):
+        notes = (lapsed(quote.title, quote.valid_until or "", today), *found.notes)
+        found = found.model_copy(update={"notes": notes})
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        print_report(check_report(found))
+    raise typer.Exit(Exit.DONE if found.builds and (found.fit is None or found.fit.status == "builds") else Exit.FAILED)
+
+
+def _quote_of(file: Path, catalog: Catalog) -> QuoteFile:
+    """The quote in a quote file, or in a supplier's table."""
+    if file.suffix.lower() in (".yaml", ".yml"):
+        from gpunet.quote_file import read_quote
+
+        return read_quote(file, catalog)
+    from gpunet.quote_import import import_quote as read
+
+    return read(file, catalog).quote
+
+
+def _counts(texts: list[str]) -> dict[str, int]:
+    expected = "a part and how many, such as dgx-h100=32"
+    found = {}
+    for part, count in _pairs(texts, "--have", expected).items():
+        if not count.isdecimal() or not 0 < int(count) <= MOST_PIECES:
+            raise typer.BadParameter(f"found {part}={count}, expected {expected}", param_hint="--have")
+        found[part] = int(count)
+    return found

@@ -127,3 +127,100 @@ class QuoteImport(Strict):
     """What a reader should look at: rows left out, sums that do not add up."""
     lapsed_on: Day | None = None
     """The day of the import, where the quote was no longer valid on it."""
+
+
+class Leftover(Strict):
+    """Pieces that no link uses when as many links as possible are built."""
+
+    part: str
+    """Catalogue id, with its length for a cable or fibre."""
+    quantity: PositiveInt
+    """Pieces left over."""
+    of: PositiveInt
+    """Pieces there are."""
+    rule: str
+    """Rule of the optics page that is broken, such as ``R5``; empty where only numbers are short."""
+    why: str
+    """Why, in words."""
+
+
+class Missing(Strict):
+    """A part that must be bought beside the list."""
+
+    part: str
+    """Catalogue id; for a cable or fibre without its length, which depends on the room, unless a case gives it."""
+    quantity: PositiveInt
+    """Pieces."""
+    unit_usd: NonNegativeFloat | None = None
+    """Price of one piece in the catalogue, of the shortest length for a cable or fibre, USD."""
+
+
+class OpenPorts(Strict):
+    """Ports of servers or network cards that get no link."""
+
+    part: str
+    """Catalogue id of the server or card."""
+    cages: str
+    """Name of the group of cages."""
+    quantity: PositiveInt
+    """Cages without a link, of all pieces together."""
+    of: PositiveInt
+    """Cages there are."""
+
+
+class CaseFit(Strict):
+    """Whether a list builds a design of a case."""
+
+    case: str
+    """Name of the case."""
+    status: str
+    """``builds``, ``incomplete``, ``infeasible`` where the case has no design from any parts, or how a solver ended."""
+    missing: tuple[Missing, ...] = ()
+    """The cheapest parts to add so that the list builds a design."""
+    missing_usd: float = 0.0
+    """What they cost at catalogue prices, USD."""
+    used: dict[str, int] = Field(default_factory=dict)
+    """Pieces of the list that the design uses."""
+    surplus: dict[str, int] = Field(default_factory=dict)
+    """Pieces of the list that it does not use."""
+    switches: dict[str, int] = Field(default_factory=dict)
+    """Switches of the design: fabric, tier and part -> how many."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know."""
+
+
+class QuoteCheck(Strict):
+    """The answer of ``gpunet quote check``."""
+
+    quote: str
+    """Supplier and number."""
+    have: dict[str, int]
+    """Pieces that are there beside the list."""
+    builds: bool
+    """Whether every module and cable of the list finds its place, and every cage of a server or card a link."""
+    links: int = Field(ge=0)
+    """Most links that can be built from the list, port to port."""
+    links_bound: int = Field(ge=0)
+    """Number of links that no way of cabling exceeds; equal to ``links`` when that is proven the most."""
+    used: dict[str, int]
+    """Pieces at work in those links, as few as do."""
+    leftover: tuple[Leftover, ...]
+    """Modules, cables and fibres that stay over."""
+    open_ports: tuple[OpenPorts, ...]
+    """Ports of servers and cards without a link."""
+    free_cages: dict[str, int]
+    """Cages of switches that stay empty, by switch."""
+    missing: tuple[Missing, ...]
+    """The shortest list of parts with which every module, every cable and every server port is used."""
+    links_then: int = Field(ge=0)
+    """Links with these parts added."""
+    hopeless: dict[str, int]
+    """Pieces that no part of the catalogue helps, for nothing on the list has a cage for them."""
+    unmatched: tuple[str, ...] = ()
+    """Numbers of the quote that are no parts of the catalogue; nothing is known of them."""
+    without_quantity: tuple[str, ...] = ()
+    """Parts that are quoted without a quantity; they are no part of the list."""
+    fit: CaseFit | None = None
+    """Whether the list builds a design of a case, where one was given."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know: a quote that has lapsed, a search that was not finished."""

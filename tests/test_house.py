@@ -96,7 +96,7 @@ def _is_plain_call(node: ast.AST) -> typing.TypeGuard[typing.Any]:
 FENCES = {
     "pulp": {"solver/program.py", "solver/engines.py"},
     "highspy": {"solver/engines.py"},
-    "ortools": {"solver/engines.py", "solver/cp_sat.py"},
+    "ortools": {"solver/engines.py", "solver/cp_sat.py", "solver/quote_program.py"},
     "typer": {"gpunet/"},
     "rich": {"gpunet/"},
     "yaml": {"catalogs/"},
@@ -233,19 +233,19 @@ UNITS = (
     "years",
 )
 COUNTS_AND_RATIOS = {
-    "a_cage", "a_port", "amount", "assembly", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports", "bought",
-    "bound", "break_even_communication", "cage", "cages_per_pipeline", "case_servers", "column", "communication_share",
-    "count", "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "fewest", "fibres", "gap", "gpus",
-    "gpus_per_server", "group", "growth", "holds_to", "hops", "host_lanes", "impossible", "in_optimum",
-    "independent_switches", "infiniband", "lanes", "least_efficiency", "legs", "line", "link_ties", "links",
-    "links_if_single_mac", "links_per_assembly", "looked_to", "max_hops", "max_logical_ports", "max_tiers",
-    "media_den", "media_num", "min_cores", "min_leaves", "min_spines", "more", "most", "network_racks_central",
-    "network_racks_per_row", "next_value", "optical_ports", "oversubscription", "owned", "parts",
-    "parts_without_lead_time", "pdus_per_rack", "pieces", "ports", "ports_per_pipeline", "pue", "quantity", "racks",
-    "racks_per_row", "relative_efficiency", "reserved_ports", "rows", "saved", "scenarios", "seconds", "servers",
-    "servers_per_rack", "skus", "slowdown", "solves", "spacing", "splittable_into_lanes", "storage_servers",
-    "structures", "support_rate", "switches", "tiers", "ties", "today", "unit", "up_ports", "v", "value", "vendors",
-    "within", "without_more", "x", "y",
+    "a_cage", "a_port", "amount", "assembly", "at_most", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports",
+    "bought", "bound", "break_even_communication", "cage", "cages_per_pipeline", "case_servers", "column",
+    "communication_share", "count", "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "fewest",
+    "fibres", "free_cages", "gap", "gpus", "gpus_per_server", "group", "growth", "have", "holds_to", "hopeless", "hops",
+    "host_lanes", "impossible", "in_optimum", "independent_switches", "infiniband", "lanes", "least_efficiency", "legs",
+    "line", "link_ties", "links", "links_bound", "links_if_single_mac", "links_per_assembly", "links_then", "looked_to",
+    "max_hops", "max_logical_ports", "max_tiers", "media_den", "media_num", "min_cores", "min_leaves", "min_spines",
+    "minimum", "more", "most", "network_racks_central", "network_racks_per_row", "next_value", "of", "optical_ports",
+    "oversubscription", "owned", "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "ports",
+    "ports_per_pipeline", "pue", "quantity", "racks", "racks_per_row", "relative_efficiency", "reserved_ports", "row",
+    "rows", "saved", "scenarios", "seconds", "servers", "servers_per_rack", "skus", "slowdown", "solves", "spacing",
+    "splittable_into_lanes", "storage_servers", "structures", "support_rate", "surplus", "switches", "tiers", "ties",
+    "today", "unit", "up_ports", "used", "v", "value", "vendors", "within", "without_more", "x", "y",
 }  # fmt: skip
 """Numbers without a unit, and two that stand in the unit of something else (``v``, ``value`` and ``bound``)."""
 

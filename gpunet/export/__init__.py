@@ -42,6 +42,8 @@ FORMATS: dict[str, Format] = {
     "ibsim": Format(
         "InfiniBand subnets for ibsim, which simulates them for opensm", "gpunet.export.ibsim", one_file=False
     ),
+    "dot": Format("graph in DOT, for Graphviz and network simulators", "gpunet.export.dot", reader="read"),
+    "graphml": Format("graph in GraphML, for networkx, yEd and Gephi", "gpunet.export.graphml", reader="read"),
     "csv": Format(
         "ledger, a CSV file per table, for pandas and spreadsheets",
         "gpunet.export.tables",

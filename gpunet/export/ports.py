@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 from gpunet.models.design import Design
 from gpunet.models.ledger import Device, Link
-from gpunet.models.parts import CageGroup, Catalog
+from gpunet.models.parts import CageGroup, Catalog, Protocol
 from gpunet.solver.verify_groups import MGMT, groups_of
 
 Cage = tuple[str, str, int]
 """Device, cage group, cage."""
+
+NVOS_LANE_GBPS = 200
+"""InfiniBand switches with lanes this fast (XDR) run NVOS, which names ports in its own way."""
 
 
 class End(NamedTuple):
@@ -52,6 +55,7 @@ class Ports:
     """The ports of a design."""
 
     def __init__(self, design: Design, catalog: Catalog) -> None:
+        self._switches = catalog.switches
         self.devices = {device.name: device for device in design.ledger.devices}
         groups = self._cage_groups(design, catalog)
         self._splits = self._split(design, groups)
@@ -119,6 +123,10 @@ class Ports:
         """Whether it is a switch."""
         return self.devices[device].kind == "switch"
 
+    def is_infiniband(self, device: str) -> bool:
+        """Whether it is an InfiniBand switch."""
+        return self.is_switch(device) and self._switches[self.devices[device].part].protocol is Protocol.INFINIBAND
+
     def split(self, cage: Cage) -> int:
         """Logical ports that a cage in use is split into."""
         return self._splits[cage]
@@ -151,10 +159,20 @@ class Ports:
         number = self.cage_number(end)
         return f"swp{number}" if self.split(end[:3]) == 1 else f"swp{number}s{end.port - 1}"
 
+    def ib_port(self, end: End) -> str:
+        """The name of an InfiniBand switch port: its number, or ``sw3p2`` where NVOS runs, at 200 Gb/s a lane."""
+        if end.group == MGMT:
+            return "eth0"
+        if self.group(end.device, end.group).lane_gbps < NVOS_LANE_GBPS:
+            return str(self.port_number(end))
+        return f"sw{self.cage_number(end)}p{end.port}"
+
     def host_port(self, end: End) -> str:
         """The name of a port of anything but a switch: ``rail3`` on the backend, else ``storage2`` or ``bmc1``."""
         return f"{'rail' if end.group == 'backend' else end.group}{self.port_in_group(end)}"
 
     def name(self, end: End) -> str:
         """The name of a port: that of the switch port or the host port."""
-        return self.swp(end) if self.is_switch(end.device) else self.host_port(end)
+        if not self.is_switch(end.device):
+            return self.host_port(end)
+        return self.ib_port(end) if self.is_infiniband(end.device) else self.swp(end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -56,6 +56,23 @@ def ledger_of(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> Ledger:
         table = tables[name]
         setattr(made, name, list(map(row._make, zip(*(table[field] for field in row._fields), strict=True))))
     return made
+
+
+def texts(table: Mapping[str, Sequence[Any]], made: Callable[[str, Any], str]) -> Iterator[str]:
+    """A text for every row: what ``made`` makes of column and value, joined.
+
+    Made once for each: the few values of a column stand in half a million rows.
+    """
+
+    class Words(dict[Any, str]):
+        def __init__(self, column: str) -> None:
+            self.column = column
+
+        def __missing__(self, value: Any) -> str:
+            text = self[value] = made(self.column, value)
+            return text
+
+    return map("".join, zip(*(map(Words(c).__getitem__, values) for c, values in table.items()), strict=True))
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from gpunet.models.case import Case, FabricName, StorageMode
 from gpunet.models.parts import Cable, Catalog, Fibre, Part
 from gpunet.models.problems import InputError, Problem, quoted
 from gpunet.models.study_sensitivity import PriceScenarios
+from gpunet.quote_file import read_quotes
 
 MOST_LISTED = 12
 _EACH = "*"
@@ -48,19 +49,22 @@ def read_case(path: str | FilePath, catalog: Catalog) -> Case:
 
 def read_case_file(path: str | FilePath, catalog: Catalog) -> CaseFile:
     """Like ``read_case``, with the positions of the fields."""
-    return _case_file(read_yaml(path), catalog, FilePath(path).stem)
+    return _case_file(read_yaml(path), catalog, FilePath(path).stem, FilePath(path).parent)
 
 
 def case_from_data(data: Mapping[str, Any], catalog: Catalog, name: str = "case") -> Case:
     """The case in nested dicts and lists, as a Python program would write it. Raises ``InputError``.
 
-    ``name`` stands for the file in messages, and is the name of the case where the data give none.
+    ``name`` stands for the file in messages, and is the name of the case where the data give none. Quote files are
+    looked for from the current folder on.
     """
-    return _case_file(Located(name, _plain(data, name, ())), catalog, name).case
+    return _case_file(Located(name, _plain(data, name, ())), catalog, name, FilePath()).case
 
 
-def _case_file(located: Located, catalog: Catalog, name: str) -> CaseFile:
+def _case_file(located: Located, catalog: Catalog, name: str, folder: FilePath) -> CaseFile:
     case, problems = check(Case, located)
+    quotes, wrong = read_quotes(located, catalog, folder)
+    problems += wrong
     told = {problem.path for problem in problems}
     problems += [problem for problem in _unknown_names(located, catalog, _REFERENCES) if problem.path not in told]
     name_given = located.data.get("name") if isinstance(located.data, dict) else None
@@ -70,6 +74,8 @@ def _case_file(located: Located, catalog: Catalog, name: str) -> CaseFile:
         problems += _contradictions(case, located)
     if case is None or problems:
         raise InputError(problems)
+    if case.quotes is not None:
+        case = case.model_copy(update={"quotes": tuple(quotes.get(i, quote) for i, quote in enumerate(case.quotes))})
     if not case.name:
         case = case.model_copy(update={"name": "".join(mark if mark.isprintable() else "?" for mark in name)})
     return CaseFile(case, located)

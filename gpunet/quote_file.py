@@ -10,6 +10,7 @@ from pathlib import Path
 from gpunet.catalogs import PART_KINDS, part_kind
 from gpunet.catalogs.located_yaml import Located, check, read_yaml
 from gpunet.catalogs.part_numbers import PartNumbers
+from gpunet.catalogs.schema_words import nearest
 from gpunet.models.parts import Catalog
 from gpunet.models.problems import InputError, Problem, quoted
 from gpunet.models.quote import QuoteFile
@@ -27,6 +28,30 @@ def read_quote(path: str | Path, catalog: Catalog) -> QuoteFile:
     if quote is None or problems:
         raise InputError(problems)
     return quote
+
+
+def read_quotes(located: Located, catalog: Catalog, folder: Path) -> tuple[dict[int, QuoteFile], list[Problem]]:
+    """The quote files that a case names in ``quotes``, by their place in the list, and what is wrong with them and with
+    quotes that are written out there."""
+    data = located.data.get("quotes") if isinstance(located.data, dict) else None
+    found: dict[int, QuoteFile] = {}
+    problems: list[Problem] = []
+    for index, entry in enumerate(data if isinstance(data, list) else ()):
+        if isinstance(entry, str) and entry:
+            path = folder / entry
+            if not path.is_file():
+                beside = [file.relative_to(folder).as_posix() for file in sorted(path.parent.glob("*.y*ml"))]
+                expected = f"the name of a quote file, from the folder {str(folder)!r} on"
+                near = nearest(entry, beside)
+                problems.append(located.problem(("quotes", index), expected=expected, nearest=near))
+                continue
+            try:
+                found[index] = read_quote(path, catalog)
+            except InputError as error:
+                problems += error.problems
+        else:
+            problems += unknown_parts(located, catalog, ("quotes", index))
+    return found, problems
 
 
 def unknown_parts(located: Located, catalog: Catalog, prefix: tuple[str | int, ...] = ()) -> Iterator[Problem]:

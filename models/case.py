@@ -18,6 +18,7 @@ from pydantic import (
 from gpunet.models.base import Strict
 from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Protocol
+from gpunet.models.quote import Day, QuoteFile
 
 MAX_SERVERS = 1_000_000
 Pattern = Annotated[str, Field(min_length=1)]
@@ -336,6 +337,11 @@ class Case(Strict):
     """Which prices to use."""
     owned: tuple[Owned, ...] = ()
     """Parts already in the house."""
+    quotes: tuple[Annotated[str, Field(min_length=1)] | QuoteFile, ...] | None = None
+    """Quotes of suppliers: names of quote files, from the folder of the case on, or quotes written out. Their prices
+    stand for those of the catalogue; of several for one part the lowest."""
+    order_date: Day | None = None
+    """Day of the order, ISO 8601. Quotes that have lapsed by then do not count; every quote counts when empty."""
     performance: Performance = Performance()
     """All-reduce efficiency by protocol."""
 

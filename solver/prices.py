@@ -11,6 +11,7 @@ from gpunet.catalogs import split_medium_id
 from gpunet.models.case import Case, Objective
 from gpunet.models.evidence import Price, usd_to_cents
 from gpunet.models.parts import Catalog
+from gpunet.solver.quotes import offer_note, offers
 
 HOURS_PER_YEAR = 8766
 """365.25 days (DESIGN 2)."""
@@ -55,10 +56,10 @@ class Quote:
 
 
 class PriceList:
-    """Prices after basis, overrides and discounts. An override is a quote: discounts do not apply to it."""
+    """Prices after basis, overrides, quotes and discounts. Discounts do not apply to an override or a quote."""
 
     def __init__(self, case: Case, catalog: Catalog) -> None:
-        self._case, self._catalog = case, catalog
+        self._case, self._catalog, self._offers = case, catalog, offers(case)
         self._quotes: dict[str, Quote | None] = {}
         self._supposed: dict[str, Quote] = {}
         self._weights: dict[tuple[str, int, bool], Weight | None] = {}
@@ -97,7 +98,7 @@ class PriceList:
         overrides = self._case.prices.overrides_usd
         base, length_m = split_medium_id(part)
         found = self._catalogue_price(part if length_m is None else base, length_m)
-        if part in overrides or base in overrides or found is None:
+        if part in overrides or base in overrides or part in self._offers or found is None:
             return None
         vendor, price = found
         return self._discounted(vendor, price.cents("low")), self._discounted(vendor, price.cents("high"))
@@ -146,6 +147,10 @@ class PriceList:
         for key in (part, base):
             if key in overrides:
                 return Quote(usd_to_cents(overrides[key]), "case file", "", "quoted", "prices.overrides_usd")
+        if part in self._offers:
+            offer = self._offers[part][0]
+            note = offer_note(self._offers[part])
+            return Quote(offer.cents, offer.quote.title, offer.quote.date or "", "quoted", note)
         found = self._catalogue_price(part if length_m is None else base, length_m)
         if found is None:
             return None

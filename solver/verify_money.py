@@ -16,6 +16,7 @@ from gpunet.catalogs import split_medium_id
 from gpunet.models.design import Check
 from gpunet.models.evidence import Price, usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Part
+from gpunet.models.quote import QuoteFile, QuoteLine
 from gpunet.solver.verify_links import Wiring
 from gpunet.solver.verify_report import Findings
 
@@ -70,15 +71,27 @@ class Bill:
         return BoughtPart(kind, quantity, part, self._cents(name, part, price))
 
     def _cents(self, name: str, part: Part | None, price: Price | None) -> int | None:
-        """An override is a quote and keeps its figure; a discount takes its share off the catalogue's price."""
+        """An override or a quote keeps its figure; a discount takes its share off the catalogue's price."""
         prices = self.case.prices
         for quoted in (name, split_medium_id(name)[0]):
             if quoted in prices.overrides_usd:
                 return usd_to_cents(prices.overrides_usd[quoted])
+        if asked := [usd_to_cents(line.unit_usd) for line in self._quoted(name)]:
+            return min(asked)
         if part is None or price is None:
             return None
         cents = Decimal(price.cents(prices.basis))
         return _whole(cents * (1 - Decimal(str(prices.discounts.get(part.vendor, 0)))))
+
+    def _quoted(self, name: str) -> list[QuoteLine]:
+        """Lines of the case's quotes for a part, but for quotes that have lapsed by the day of the order."""
+        day = self.case.order_date or ""
+        holding = [
+            quote
+            for quote in self.case.quotes or ()
+            if isinstance(quote, QuoteFile) and (quote.valid_until is None or day <= quote.valid_until)
+        ]
+        return [line for quote in holding for line in quote.lines if line.part == name]
 
     def owned(self, name: str) -> int:
         """How many of a part on the bill are in the house already."""

@@ -23,18 +23,9 @@ from gpunet.files import write_all
 from gpunet.models.design import Design
 from gpunet.models.ledger import Link
 from gpunet.models.parts import Catalog, Fibre, FibreKind
-from gpunet.report.cabling import (
-    ALONG_ROW,
-    BETWEEN_ROWS,
-    BUNDLE_LEAST,
-    BUNDLE_MOST,
-    IN_RACK,
-    End,
-    Run,
-    bundles,
-    schedule,
-)
+from gpunet.report.cabling import End, Run, bundles, schedule
 from gpunet.report.cabling_media import Medium, Socket, head_side, medium_of
+from gpunet.report.cabling_order import ALONG_ROW, BETWEEN_ROWS, BUNDLE_LEAST, BUNDLE_MOST, IN_RACK
 from gpunet.report.csv_files import CABLING_COLUMNS
 from gpunet.report.labels import SHEETS, labels, labels_pdf
 from gpunet.shell import Exit

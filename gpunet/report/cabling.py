@@ -1,34 +1,22 @@
 """The cabling schedule: every run with both its ends, in the order in which the cables are pulled.
 
-Cables that share two racks, or at least two rows, lie in one bundle. Routes between rows come first, those with the
-longest cables before all others, and patching inside a rack last. Ends are named in the manner of ANSI/TIA-606: rack
-and unit, then the port; a label names its own end first.
+Ends are named in the manner of ANSI/TIA-606: rack and unit, then the port; a label names its own end first.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gpunet.models.design import Design
 from gpunet.models.ledger import Ledger, Link
-from gpunet.models.parts import Cable, Catalog
+from gpunet.models.parts import Catalog
 from gpunet.report.cabling_media import Medium, Side, Socket, connector_name, head_side, medium_of, plug
+from gpunet.report.cabling_order import TO, Cage, Kind, Piece, bundled, cage_of, pieces_of
 
-BUNDLE_MOST = 24
-"""Cables that are pulled and tied as one bundle."""
-BUNDLE_LEAST = 4
-"""Cables between two racks that are a bundle of their own; fewer go with those of their row or pair of rows."""
-BETWEEN_ROWS, ALONG_ROW, IN_RACK = range(3)
-"""Kinds of route, in the order in which they are pulled."""
-TO = " > "
-"""Stands between the near and the far end of a label, and between two rows."""
 JOINED = " + "
 """Stands between the far ends of a splitter."""
-
-Cage = tuple[str, str, int]
-"""Device, cage group and cage."""
 
 
 class End(NamedTuple):
@@ -97,51 +85,19 @@ class Bundle(NamedTuple):
     last_pull: int
 
 
-class _Way(NamedTuple):
-    """Where pieces between two racks run."""
-
-    kind: int
-    rows: tuple[tuple[int, str], ...]
-    """Each row with its place in the room; a way inside a rack names the rack."""
-    route: str
-    racks: tuple[int, int]
-
-
-class _Kind(NamedTuple):
-    """What pieces have in common that are laid the same way round."""
-
-    medium: str
-    fabric: str
-    link_class: str
-    a_module: str
-    b_module: str
-
-
-class _Piece(NamedTuple):
-    legs: list[list[Link]]
-    """Links of every leg."""
-    first: Link
-    way: _Way
-    kind: _Kind
-    a_order: int
-    """Place of the device at a in the ledger."""
-
-    @property
-    def own_bundle(self) -> tuple[object, ...]:
-        """What pieces share that need no other company in a bundle."""
-        return self.way.racks, self.kind.fabric, self.kind.medium
-
-
 def schedule(design: Design, catalog: Catalog) -> list[Run]:
     """Every run of the design in the order of pulling; legs of a splitter follow one another."""
     ledger = design.ledger
     media = {medium: medium_of(medium, catalog) for medium in {link.medium for link in ledger.links}}
     modules = {(s.device, s.group, s.cage): s.part for s in ledger.seats}
-    pieces = _pieces(ledger, media, modules)
+    pieces = pieces_of(ledger, media, modules)
     ends = _Ends(ledger, modules, _lay(pieces, media, ledger, catalog))
     found: list[Run] = []
-    for pull, (bundle, piece) in enumerate(_bundled(pieces), start=1):
-        found += ends.runs(piece, pull, bundle)
+    for pull, (bundle, piece) in enumerate(bundled(pieces), start=1):
+        if len(piece.legs) == 1 == len(piece.legs[0]):
+            found.append(ends.plain_run(piece, pull, bundle))
+        else:
+            found += ends.runs(piece, pull, bundle)
     return found
 
 
@@ -174,96 +130,6 @@ def _bundle(name: str, runs: list[Run]) -> Bundle:
     )
 
 
-# --- order ------------------------------------------------------------------------------------------------------------
-
-
-def _pieces(ledger: Ledger, media: dict[str, Medium], modules: dict[Cage, str]) -> list[_Piece]:
-    """Every piece with its legs and its way, in the order of the ledger."""
-    racks = {place.name: number for number, place in enumerate(ledger.places)}
-    rows = _rows(ledger)
-    rack_of = {d.name: d.rack for d in ledger.devices}
-    order = {d.name: number for number, d in enumerate(ledger.devices)}
-    cables = {name for name, medium in media.items() if isinstance(medium.part, Cable)}
-    ways: dict[tuple[str, str], _Way] = {}
-    kinds: dict[_Kind, _Kind] = {}
-    by_number: dict[int, list[Link]] = {}
-    for link in ledger.links:
-        by_number.setdefault(link.assembly, []).append(link)
-    found = []
-    for links in by_number.values():
-        first = links[0]
-        ends = rack_of[first.a_device], rack_of[first.b_device]
-        if ends not in ways:
-            low, high = sorted(racks[rack] for rack in ends)
-            ways[ends] = _way(ends, rows, (low, high))
-        at_a, at_b = modules.get(_cage(first, "a"), ""), modules.get(_cage(first, "b"), "")
-        kind = _Kind(first.medium, first.fabric, first.link_class, at_a, at_b)
-        legs = _cable_legs(links) if first.medium in cables else [[link] for link in links]
-        found.append(_Piece(legs, first, ways[ends], kinds.setdefault(kind, kind), order[first.a_device]))
-    return found
-
-
-def _rows(ledger: Ledger) -> dict[str, tuple[int, str]]:
-    """The row of every rack: its place in the room and its name, which is what most of its racks' names begin with."""
-    names: dict[float, Counter[str]] = defaultdict(Counter)
-    for place in ledger.places:
-        names[place.y_m][place.name.rpartition("-")[0] or place.name] += 1
-    rows = {y: (number, names[y].most_common(1)[0][0]) for number, y in enumerate(sorted(names))}
-    return {place.name: rows[place.y_m] for place in ledger.places}
-
-
-def _way(ends: tuple[str, str], rows: dict[str, tuple[int, str]], racks: tuple[int, int]) -> _Way:
-    low, high = sorted(rows[rack] for rack in ends)
-    if ends[0] == ends[1]:
-        return _Way(IN_RACK, ((low[0], ends[0]),), ends[0], racks)
-    if low == high:
-        return _Way(ALONG_ROW, (low,), low[1], racks)
-    return _Way(BETWEEN_ROWS, (low, high), f"{low[1]}{TO}{high[1]}", racks)
-
-
-def _cable_legs(links: list[Link]) -> list[list[Link]]:
-    """The links of a cable by the cages they join: a plug fills its cage, so they share a leg."""
-    if len(links) == 1:
-        return [links]
-    joined: dict[tuple[object, ...], list[Link]] = {}
-    for link in links:
-        joined.setdefault((*_cage(link, "a"), *_cage(link, "b")), []).append(link)
-    return list(joined.values())
-
-
-def _cage(link: Link, side: Side) -> Cage:
-    if side == "a":
-        return link.a_device, link.a_group, link.a_cage
-    return link.b_device, link.b_group, link.b_cage
-
-
-def _bundled(pieces: list[_Piece]) -> Iterator[tuple[str, _Piece]]:
-    """The pieces in the order of pulling, each with its bundle."""
-    longest: dict[str, float] = defaultdict(float)
-    for piece in pieces:
-        longest[piece.way.route] = max(longest[piece.way.route], piece.first.length_m)
-    alike = Counter(piece.own_bundle for piece in pieces)
-
-    def place(piece: _Piece) -> tuple[object, ...]:
-        link, way = piece.first, piece.way
-        thin = alike[piece.own_bundle] < BUNDLE_LEAST
-        # What is gathered from several racks must stand together, behind the racks with bundles of their own.
-        where = (link.fabric, link.medium, way.racks) if thin else (way.racks, link.fabric, link.medium)
-        port = (piece.a_order, link.a_group, link.a_cage, link.a_port, link.assembly)
-        return way.kind, -longest[way.route], way.rows, thin, -link.length_m, where, port
-
-    number, held, last = 0, 0, None
-    for piece in sorted(pieces, key=place):
-        own: tuple[object, ...] = piece.own_bundle
-        if alike[own] < BUNDLE_LEAST:
-            own = (piece.way.route, piece.kind.fabric, piece.kind.medium)
-        if own != last or held == BUNDLE_MOST:
-            number, held, last = number + 1, 0, own
-            name = f"B{number:04d}"
-        held += 1
-        yield name, piece
-
-
 # --- ends -------------------------------------------------------------------------------------------------------------
 
 
@@ -276,9 +142,9 @@ class _Laid(NamedTuple):
     b_connector: str
 
 
-def _lay(pieces: list[_Piece], media: dict[str, Medium], ledger: Ledger, catalog: Catalog) -> dict[_Kind, _Laid]:
+def _lay(pieces: list[Piece], media: dict[str, Medium], ledger: Ledger, catalog: Catalog) -> dict[Kind, _Laid]:
     """Which way round each kind of piece is laid: where one piece leaves that open, others like it tell."""
-    alike: dict[_Kind, list[_Piece]] = {}
+    alike: dict[Kind, list[Piece]] = {}
     for piece in pieces:
         alike.setdefault(piece.kind, []).append(piece)
     parts = {d.name: d.part for d in ledger.devices}
@@ -310,13 +176,45 @@ def _socket(catalog: Catalog, module: str, part: str, group: str) -> Socket:
 class _Ends:
     """Writes the runs of a piece; holds what is looked up for every end."""
 
-    def __init__(self, ledger: Ledger, modules: dict[Cage, str], laid: dict[_Kind, _Laid]) -> None:
+    def __init__(self, ledger: Ledger, modules: dict[Cage, str], laid: dict[Kind, _Laid]) -> None:
         self._modules = modules
         self._laid = laid
         names = _end_names(ledger)
         self._places = {d.name: (names[d.name], d.rack, d.unit) for d in ledger.devices}
 
-    def runs(self, piece: _Piece, pull: int, bundle: str) -> Iterator[Run]:
+    def plain_run(self, piece: Piece, pull: int, bundle: str) -> Run:
+        """The run of a piece with one leg and one link, as nearly all are: that of ``runs``, and quicker."""
+        laid, link, kind = self._laid[piece.kind], piece.first, piece.kind
+        medium = laid.medium
+        a_place, a_rack, a_unit = self._places[link.a_device]
+        b_place, b_rack, b_unit = self._places[link.b_device]
+        a_id = f"{a_place}:{link.a_group}/{link.a_cage}/{link.a_port}"
+        b_id = f"{b_place}:{link.b_group}/{link.b_cage}/{link.b_port}"
+        a_label, b_label = f"{link.assembly} {a_id}{TO}{b_id}", f"{link.assembly} {b_id}{TO}{a_id}"
+        a_port, b_port = str(link.a_port), str(link.b_port)
+        a = (link.a_device, a_rack, a_unit, link.a_group, link.a_cage, a_port, kind.a_module, laid.a_connector, a_label)
+        b = (link.b_device, b_rack, b_unit, link.b_group, link.b_cage, b_port, kind.b_module, laid.b_connector, b_label)
+        return Run(
+            pull,
+            bundle,
+            piece.way.route,
+            link.assembly,
+            1,
+            link.fabric,
+            link.link_class,
+            1,
+            link.speed_gbps,
+            link.medium,
+            link.length_m,
+            medium.name,
+            medium.polarity,
+            medium.fibres[0],
+            End._make(a),
+            End._make(b),
+            laid.head if medium.legs > 1 else "",
+        )
+
+    def runs(self, piece: Piece, pull: int, bundle: str) -> Iterator[Run]:
         """The runs of one piece, by the port at the head."""
         laid, legs = self._laid[piece.kind], piece.legs
         if len(legs) == 1:
@@ -337,7 +235,7 @@ class _Ends:
 
     def _run(
         self,
-        piece: _Piece,
+        piece: Piece,
         pull: int,
         bundle: str,
         laid: _Laid,
@@ -351,7 +249,7 @@ class _Ends:
         link, medium = leg[0], laid.medium
         one = len(leg) == 1
         a_port, b_port = (str(link.a_port), str(link.b_port)) if one else (_ports(leg, "a"), _ports(leg, "b"))
-        a, b = _cage(link, "a"), _cage(link, "b")
+        a, b = cage_of(link, "a"), cage_of(link, "b")
         _, a_rack, a_unit = self._places[a[0]]
         _, b_rack, b_unit = self._places[b[0]]
         a_label = f"{link.assembly} {a_id}{TO}{a_far or b_id}"
@@ -379,7 +277,7 @@ class _Ends:
 
     def _id(self, links: list[Link], side: Side) -> str:
         """An end in the manner of TIA-606: ``r01-n01-U03:fabric/1/2``."""
-        device, group, cage = _cage(links[0], side)
+        device, group, cage = cage_of(links[0], side)
         return f"{self._places[device][0]}:{group}/{cage}/{_ports(links, side)}"
 
 

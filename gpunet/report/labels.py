@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpunet.files import Content
 from gpunet.models.design import Design
 from gpunet.models.parts import Catalog
-from gpunet.report.cabling import JOINED, TO, End, Run, schedule
+from gpunet.report.cabling import JOINED, End, Run, schedule
+from gpunet.report.cabling_order import TO
 
 if TYPE_CHECKING:
     from reportlab.pdfgen.canvas import Canvas

@@ -42,6 +42,10 @@ FORMATS: dict[str, Format] = {
     "ibsim": Format(
         "InfiniBand subnets for ibsim, which simulates them for opensm", "gpunet.export.ibsim", one_file=False
     ),
+    "containerlab": Format(
+        "Ethernet fabrics as a topology of containerlab", "gpunet.export.labs", function="containerlab_files"
+    ),
+    "netlab": Format("Ethernet fabrics as a topology of netlab", "gpunet.export.labs", function="netlab_files"),
     "dot": Format("graph in DOT, for Graphviz and network simulators", "gpunet.export.dot", reader="read"),
     "graphml": Format("graph in GraphML, for networkx, yEd and Gephi", "gpunet.export.graphml", reader="read"),
     "csv": Format(

@@ -54,6 +54,7 @@ from gpunet.shell import (
 if TYPE_CHECKING:
     from gpunet.files import OutputError
     from gpunet.models.design import Design
+    from gpunet.models.parts import Catalog
 
 CASE_FILE = "case.yaml"
 SHOW_TRACE = "GPUNET_TRACEBACK"
@@ -159,7 +160,7 @@ def optimize(
         except OutputError as error:
             # A design that took an hour to find is shown even when the disk is full.
             unwritten = error
-    _show(design, usable, as_json)
+    _show(design, catalog, usable, as_json)
     if unwritten is not None:
         raise unwritten
     if not usable:
@@ -309,10 +310,10 @@ def _check_place(out: Path | None) -> None:
         raise OutputError(there, "this directory must not be written to")
 
 
-def _show(design: Design, usable: bool, as_json: bool) -> None:
+def _show(design: Design, catalog: Catalog, usable: bool, as_json: bool) -> None:
     if as_json:
         print_json(design.result.model_dump(mode="json"))
     elif usable:
-        from gpunet.report.design_text import design_report
+        from gpunet.report.design_text import design_page
 
-        print_report(design_report(design))
+        print_report(design_page(design, catalog))

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from gpunet.models.parts import Catalog
-    from gpunet.report.blocks import Block
+    from gpunet.report.blocks import Shown
 
 CatalogDirs = Annotated[
     list[Path] | None,
@@ -112,7 +112,7 @@ def problems_as_json(wanted: bool) -> Iterator[None]:
         raise
 
 
-def print_report(blocks: Iterable[Block]) -> None:
+def print_report(blocks: Iterable[Shown]) -> None:
     """Print a report for people."""
     from gpunet.report.screen import render, screen_of
 

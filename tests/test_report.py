@@ -6,6 +6,7 @@ import csv
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,10 @@ from gpunet.files import write_all
 from gpunet.models.design import BomLine, Check, Design, ObjectiveValue, Status, Tier, Verification
 from gpunet.models.evidence import Fact, How, Source
 from gpunet.report.answer import answer, failed_checks, no_answer
-from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point, Table, Tone
+from gpunet.report.blocks import Cell, Column, Heading, Paragraph, Point, Shown, Table, Tone
 from gpunet.report.catalog_text import check_report, parts_list
 from gpunet.report.csv_files import BOM_COLUMNS, CABLING_COLUMNS, RACK_COLUMNS, design_files
-from gpunet.report.design_text import design_report, verification
+from gpunet.report.design_text import design_page, design_report, verification
 from gpunet.report.part_text import names_of, part_report
 from gpunet.report.screen import LINE_WIDTH, PLAIN_WIDTH, Screen, render, screen_of
 from gpunet.report.words import percent
@@ -75,7 +76,7 @@ def told(base: Design | None = None, **fields: Any) -> Design:
     return with_result(design, **{**shown, **fields})
 
 
-def text(blocks: list[Block], width: int = 200) -> str:
+def text(blocks: Sequence[Shown], width: int = 200) -> str:
     """Blocks as a file would hold them."""
     return render(blocks, Screen(width))
 
@@ -93,7 +94,7 @@ def read_csv(tmp_path: Path, design: Design, name: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_report_reads_as_agreed(width: int) -> None:
     """The whole report, byte for byte, on a narrow and a wide page. UPDATE_GOLDEN=1 writes it anew, for review."""
-    found = text(design_report(told()), width)
+    found = text(design_page(told(), CATALOG), width)
     path = GOLDEN / f"design-{width}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(found, encoding="utf-8")
@@ -103,7 +104,7 @@ def test_a_report_reads_as_agreed(width: int) -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_lines_keep_within_the_page(width: int) -> None:
     """Nothing runs over the edge where the page is wide enough, and running text stays short enough to read."""
-    found = text(design_report(told()), width)
+    found = text(design_page(told(), CATALOG), width)
     assert max(map(len, found.splitlines())) <= width
     assert max(map(len, text([Paragraph("word " * 100)], width).splitlines())) <= min(width, LINE_WIDTH)
 

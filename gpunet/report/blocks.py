@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -66,4 +67,16 @@ class Table:
     total: tuple[str | Cell, ...] = ()
 
 
+@dataclass(frozen=True)
+class Sketch:
+    """A drawing in characters, which a page that is too narrow goes without."""
+
+    least: int
+    """Columns that it needs."""
+    draw: Callable[[int, bool], list[str]]
+    """Its lines for a page of so many columns; the second says whether box characters may be used."""
+
+
 Block = Heading | Paragraph | Point | Table
+Shown = Block | Sketch
+"""What a page of text may hold."""

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from gpunet.models.design import Design, Verification
+from gpunet.models.parts import Catalog
 from gpunet.report.answer import answer
 from gpunet.report.bill import bill
-from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point, Table, Tone
+from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point, Shown, Table, Tone
 from gpunet.report.fabrics import fabrics
+from gpunet.report.sketch import sketch
 
 _CHECKS = (Column("check", name=True), Column("result", name=True), Column("what was found"))
+
+
+def design_page(design: Design, catalog: Catalog) -> list[Shown]:
+    """The report with sketches under its answer, for a page of text."""
+    answered, *rest = design_report(design)
+    return [answered, *sketch(design, catalog), *rest]
 
 
 def design_report(design: Design) -> list[Block]:

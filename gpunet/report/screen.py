@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from gpunet.report.blocks import Block, Cell, Heading, Paragraph, Point, Table, Tone
+from gpunet.report.blocks import Cell, Heading, Paragraph, Point, Shown, Sketch, Table, Tone
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,7 +61,7 @@ def printable(text: str) -> str:
     return "".join(mark if mark.isprintable() or mark == "\n" else "?" for mark in text.replace("\t", " "))
 
 
-def render(blocks: Iterable[Block], screen: Screen) -> str:
+def render(blocks: Iterable[Shown], screen: Screen) -> str:
     """The blocks as text that ends with a line end."""
     from io import StringIO
 
@@ -78,18 +78,29 @@ def render(blocks: Iterable[Block], screen: Screen) -> str:
         emoji=False,
         legacy_windows=False,
     )
-    before: Block | None = None
+    before: Shown | None = None
     for block in blocks:
+        if isinstance(block, Sketch) and not (lines := _sketched(block, screen)):
+            continue
         if before is not None and not (isinstance(before, Point) and isinstance(block, Point)):
             console.print()
         if isinstance(block, Table):
             console.print(_grid(block, screen), width=max(screen.width, _least_width(block)))
+        elif isinstance(block, Sketch):
+            console.print(lines)
         else:
             console.print(_running(block), width=min(screen.width, LINE_WIDTH))
         before = block
     # Tables are padded to their width, which only bloats a file.
     lines = page.getvalue().splitlines()
     return "".join(f"{line if screen.terminal else line.rstrip()}\n" for line in lines)
+
+
+def _sketched(sketch: Sketch, screen: Screen) -> str:
+    """The lines of a sketch; none where the page is too narrow for it."""
+    if screen.width < sketch.least:
+        return ""
+    return "\n".join(printable(line) for line in sketch.draw(screen.width, screen.unicode))
 
 
 def _running(block: Heading | Paragraph | Point) -> RenderableType:

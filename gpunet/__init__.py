@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpunet.models.case import Case, Objective
     from gpunet.models.design import Design, Verification
     from gpunet.models.parts import Catalog
+    from gpunet.models.quote import QuoteCheck, QuoteFile, QuoteImport
     from gpunet.models.shown import Views
     from gpunet.models.study_alternatives import Alternatives
     from gpunet.models.study_ceiling import Ceiling
@@ -29,10 +30,13 @@ __all__ = [
     "__version__",
     "alternatives",
     "ceiling",
+    "check_quote",
     "compare",
     "explain",
     "frontier",
+    "import_quote",
     "load_case",
+    "load_quote",
     "optimize",
     "sensitivity",
     "verify",
@@ -245,6 +249,75 @@ def ceiling(
 
     found, catalog = _ready(case, objective, catalog_dirs)
     return study(found, catalog, Plan(jobs), cost_usd=cost_usd, power_kw=power_kw, engine=Engine(engine).value)
+
+
+def import_quote(
+    path: str | Path,
+    *,
+    supplier: str | None = None,
+    valid_until: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> QuoteImport:
+    """A supplier's table, CSV or .xlsx, as a quote, with what each row was found to be.
+
+    ``columns`` names headings that are not guessed, by meaning: ``{"part": "Art. Nr."}``. ``aliases`` says which part
+    of the catalogue a supplier's number is. ``valid_until`` is the last day on which the prices hold, ISO 8601. A
+    number that is not exactly one of the catalogue's prices nothing: see ``.quote.unmatched``.
+
+    Raises ``gpunet.models.problems.InputError`` with every cell that cannot be read, each with row and column.
+    """
+    from datetime import date
+
+    from gpunet.catalogs import load_catalog
+    from gpunet.quote_import import ImportOptions
+    from gpunet.quote_import import import_quote as read
+
+    options = ImportOptions(supplier=supplier, valid_until=valid_until, columns=columns or {}, aliases=aliases or {})
+    return read(path, load_catalog(catalog_dirs), options, date.today().isoformat())
+
+
+def load_quote(path: str | Path, *, catalog_dirs: Sequence[str | Path] = ()) -> QuoteFile:
+    """The quote in a quote file, checked against the catalogue.
+
+    Raises ``gpunet.models.problems.InputError`` with every mistake, each with file, line and column.
+    """
+    from gpunet.catalogs import load_catalog
+    from gpunet.quote_file import read_quote
+
+    return read_quote(path, load_catalog(catalog_dirs))
+
+
+def check_quote(
+    quote: str | Path | QuoteFile,
+    *,
+    case: str | Path | Mapping[str, Any] | Case | None = None,
+    have: Mapping[str, int] | None = None,
+    engine: str = "highs",
+    catalog_dirs: Sequence[str | Path] = (),
+) -> QuoteCheck:
+    """Whether a quoted list can be cabled: the most links it builds, what stays over and why, and what is missing.
+
+    ``have`` are pieces that are there beside the list: ``{"dgx-h100:backend": 32}``. With ``case``, also whether the
+    list builds a design of it, and the cheapest parts to add.
+
+    Raises ``gpunet.models.problems.InputError`` for a file that cannot be used and ``ValueError`` for a part of
+    ``have`` that does not exist.
+    """
+    from gpunet.catalogs import load_catalog
+    from gpunet.models.quote import QuoteFile
+    from gpunet.quote_file import read_quote
+    from gpunet.solver.quote_case import fit_case
+    from gpunet.solver.quote_check import check_quote as check
+
+    catalog = load_catalog(catalog_dirs)
+    found = quote if isinstance(quote, QuoteFile) else read_quote(quote, catalog)
+    checked = check(found, catalog, have)
+    if case is None:
+        return checked
+    asked, _ = _ready(case, None, catalog_dirs)
+    return checked.model_copy(update={"fit": fit_case(found, asked, catalog, have, engine)})
 
 
 def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verification:

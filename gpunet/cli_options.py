@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gpunet import completion
+from gpunet.shell import complain
 
 if TYPE_CHECKING:
     from gpunet.models.case import Case
@@ -49,11 +50,16 @@ TimeLimit = Annotated[
 
 
 def case_of(path: Path, catalog: Catalog, objective: str | None) -> Case:
-    """The case in a file, with other objectives where the command line names them."""
+    """The case in a file, with other objectives where the command line names them; quotes that have lapsed are told."""
+    from datetime import date
+
     from gpunet import with_objectives
     from gpunet.case_file import read_case
+    from gpunet.solver.quotes import lapsed_quotes
 
     case = read_case(path, catalog)
+    for text in lapsed_quotes(case, date.today().isoformat()):
+        complain(f"gpunet: {path}: {text}")
     if objective is None:
         return case
     try:

@@ -80,14 +80,14 @@ def render(blocks: Iterable[Shown], screen: Screen) -> str:
     )
     before: Shown | None = None
     for block in blocks:
-        if isinstance(block, Sketch) and not (lines := _sketched(block, screen)):
+        if isinstance(block, Sketch) and not (drawing := _sketched(block, screen)):
             continue
         if before is not None and not (isinstance(before, Point) and isinstance(block, Point)):
             console.print()
         if isinstance(block, Table):
             console.print(_grid(block, screen), width=max(screen.width, _least_width(block)))
         elif isinstance(block, Sketch):
-            console.print(lines)
+            console.print(drawing)
         else:
             console.print(_running(block), width=min(screen.width, LINE_WIDTH))
         before = block

@@ -33,7 +33,7 @@ class _Pen:
 
     across: str
     down: str
-    corners: str
+    corners: tuple[str, str, str, str]
     """Top left, top right, bottom left, bottom right."""
     to_down: str
     to_up: str
@@ -42,8 +42,8 @@ class _Pen:
     times: str
 
 
-_UNICODE = _Pen("─", "│", "┌┐└┘", "┬", "┴", "█▓▒░·:", "×")
-_PLAIN = _Pen("-", "|", "++++", "+", "+", "#=:.-~", "x")
+_UNICODE = _Pen("─", "│", ("┌", "┐", "└", "┘"), "┬", "┴", "█▓▒░·:", "×")
+_PLAIN = _Pen("-", "|", ("+", "+", "+", "+"), "+", "+", "#=:.-~", "x")
 
 
 def sketch(design: Design, catalog: Catalog) -> list[Shown]:

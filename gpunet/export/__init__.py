@@ -42,6 +42,9 @@ FORMATS: dict[str, Format] = {
     "ibsim": Format(
         "InfiniBand subnets for ibsim, which simulates them for opensm", "gpunet.export.ibsim", one_file=False
     ),
+    "netbox": Format(
+        "racks, devices, modules, interfaces and cables for NetBox, CSV", "gpunet.export.netbox", one_file=False
+    ),
     "containerlab": Format(
         "Ethernet fabrics as a topology of containerlab", "gpunet.export.labs", function="containerlab_files"
     ),

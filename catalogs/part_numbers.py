@@ -26,7 +26,7 @@ _SHORTEST_NAME = 5
 """A word of a model this long that holds a digit names it."""
 _ORDER_CODE = "980-"
 """How NVIDIA's order codes begin; they change with the length in more than the length."""
-_NO_NAME = re.compile(r"\d+x.*|\d+[GT]|x\d+|[QO]?SFP.*|-.*")
+_NO_NAME = re.compile(r"\d+x.*|\d+[GT]|x\d+|[QO]?SFP(\d+|-DD\d*)?|-.*")
 
 _CODE = re.compile(r"(?<=[NHWECXA])(?P<code>\d\d[\dA])(?![\d])")
 _RANGE = re.compile(r"(?P<stem>.+-[A-Z])(?P<first>\d\d[\dA])\.\.[A-Z](?P<last>\d\d[\dA])")

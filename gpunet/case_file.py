@@ -64,7 +64,8 @@ def case_from_data(data: Mapping[str, Any], catalog: Catalog, name: str = "case"
 def _case_file(located: Located, catalog: Catalog, name: str, folder: FilePath) -> CaseFile:
     case, problems = check(Case, located)
     quotes, wrong = read_quotes(located, catalog, folder)
-    problems += wrong
+    # What is wrong with a quote says more than that it is neither a name nor a quote.
+    problems = [problem for problem in problems if not problem.path.startswith("quotes[")] + wrong
     told = {problem.path for problem in problems}
     problems += [problem for problem in _unknown_names(located, catalog, _REFERENCES) if problem.path not in told]
     name_given = located.data.get("name") if isinstance(located.data, dict) else None
@@ -163,7 +164,25 @@ def _owned(catalog: Catalog) -> _Names:
     )
 
 
+def _patterns_of_switches(catalog: Catalog) -> _Names:
+    groups = ["switch:*", *sorted({f"{switch.vendor}:*" for switch in catalog.switches.values()})]
+    return _Names("a switch, vendor:* or switch:*", [*catalog.switches, *groups], _also_called(catalog.switches))
+
+
+def _spared(catalog: Catalog) -> _Names:
+    kinds = ("switch", "module", "cable", "fibre")
+    named = _priced(catalog)
+    return _Names(f"{', '.join(kinds)} or {named.what}", [*kinds, *named.known], named.also_called)
+
+
 _REFERENCES = (
+    _Reference(("terms", "price_breaks", _EACH, "part"), _priced),
+    _Reference(("terms", "minimum_order", _EACH), _priced, by_key=True),
+    _Reference(("terms", "packs", _EACH), _priced, by_key=True),
+    _Reference(("terms", "licences", _EACH, "switch"), _patterns_of_switches),
+    _Reference(("spares", "failure_percent_per_year", _EACH), _spared, by_key=True),
+    _Reference(("spares", "minimum", _EACH), _spared, by_key=True),
+    _Reference(("supply", _EACH, "part"), _owned),
     _Reference(("cluster", "server"), _servers),
     _Reference(("cluster", "nics", _EACH), _nics),
     _Reference(("fabrics", "storage", "storage_server_nic"), _nics),
@@ -223,6 +242,11 @@ def _contradictions(case: Case, located: Located) -> Iterator[Problem]:
         if first.setdefault(owned.part, index) != index:
             message = f"owned[{first[owned.part]}] names the same part; give one entry with the sum"
             yield located.problem(("owned", index, "part"), message=message)
+    first = {}
+    for index, price_break in enumerate(case.terms.price_breaks if case.terms else ()):
+        if first.setdefault(price_break.part, index) != index:
+            message = f"price_breaks[{first[price_break.part]}] names the same part; give one entry with all its steps"
+            yield located.problem(("terms", "price_breaks", index, "part"), message=message)
 
 
 def _kinds(catalog: Catalog) -> dict[str, Mapping[str, Part]]:

@@ -110,7 +110,8 @@ def find_columns(grid: Grid, given: Mapping[str, str]) -> Columns:
             _settled(grid, row, twice)
             return Columns(index, places, {meaning: row.text(column) for meaning, column in places.items()})
         best = max(best, (len(places), -index))
-    raise InputError([_no_headings(grid, given, -best[1], best[0])])
+    first = next((index for index, row in enumerate(grid.rows) if not row.is_empty), 0)
+    raise InputError([_no_headings(grid, given, -best[1] if best[0] else first)])
 
 
 def _meanings(grid: Grid, row: Row, given: Mapping[str, str]) -> tuple[dict[str, int], dict[str, list[int]]]:
@@ -150,7 +151,7 @@ def _name(grid: Grid, column: int) -> str:
     return letters(column) if grid.sheet else str(column + 1)
 
 
-def _no_headings(grid: Grid, given: Mapping[str, str], index: int, known: int) -> Problem:
+def _no_headings(grid: Grid, given: Mapping[str, str], index: int) -> Problem:
     from gpunet.catalogs.schema_words import nearest
 
     row = grid.rows[index] if index < len(grid.rows) else Row(1, ())
@@ -160,7 +161,7 @@ def _no_headings(grid: Grid, given: Mapping[str, str], index: int, known: int) -
     words = {plain(heading): heading for heading in there}
     wanted = [given.get(meaning, "") or HEADINGS[meaning][0] for meaning in missing]
     close = next((words[near] for word in wanted if (near := nearest(plain(word), list(words)))), "")
-    listed = ", ".join(quoted(heading) for heading in there[:12]) if known else "no row of headings"
+    listed = ", ".join(quoted(heading) for heading in there[:12]) or "no row of headings"
     expected = " and ".join(
         f"a column for the {meaning}, such as {word.title()}" for meaning, word in zip(missing, wanted, strict=True)
     )

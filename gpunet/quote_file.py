@@ -37,9 +37,9 @@ def read_quotes(located: Located, catalog: Catalog, folder: Path) -> tuple[dict[
     found: dict[int, QuoteFile] = {}
     problems: list[Problem] = []
     for index, entry in enumerate(data if isinstance(data, list) else ()):
-        if isinstance(entry, str) and entry:
+        if isinstance(entry, str):
             path = folder / entry
-            if not path.is_file():
+            if not entry or not _is_file(path):
                 beside = [file.relative_to(folder).as_posix() for file in sorted(path.parent.glob("*.y*ml"))]
                 expected = f"the name of a quote file, from the folder {str(folder)!r} on"
                 near = nearest(entry, beside)
@@ -50,8 +50,18 @@ def read_quotes(located: Located, catalog: Catalog, folder: Path) -> tuple[dict[
             except InputError as error:
                 problems += error.problems
         else:
-            problems += unknown_parts(located, catalog, ("quotes", index))
+            _, wrong = check(QuoteFile, located, ("quotes", index))
+            told = {problem.path for problem in wrong}
+            unknown = unknown_parts(located, catalog, ("quotes", index))
+            problems += [*wrong, *(problem for problem in unknown if problem.path not in told)]
     return found, problems
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def unknown_parts(located: Located, catalog: Catalog, prefix: tuple[str | int, ...] = ()) -> Iterator[Problem]:

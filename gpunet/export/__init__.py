@@ -49,6 +49,7 @@ FORMATS: dict[str, Format] = {
         "Ethernet fabrics as a topology of containerlab", "gpunet.export.labs", function="containerlab_files"
     ),
     "netlab": Format("Ethernet fabrics as a topology of netlab", "gpunet.export.labs", function="netlab_files"),
+    "nvidia-p2p": Format("point-to-point list for NVIDIA's cable validation tool, Excel", "gpunet.export.p2p"),
     "dot": Format("graph in DOT, for Graphviz and network simulators", "gpunet.export.dot", reader="read"),
     "graphml": Format("graph in GraphML, for networkx, yEd and Gephi", "gpunet.export.graphml", reader="read"),
     "csv": Format(

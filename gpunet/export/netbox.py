@@ -174,8 +174,9 @@ class _Netbox:
             for end in (a_end(link), b_end(link))
         }
         rank = {device.name: number for number, device in enumerate(self.ledger.devices)}
-        for cage in sorted(self.ports.used(), key=lambda cage: (rank[cage[0]], self.ports.port_number(End(*cage, 1)))):
-            device, group, number = cage
+        firsts = [End(device, group, number, 1) for device, group, number in self.ports.used()]
+        for device, group, number, _ in sorted(firsts, key=lambda end: (rank[end.device], self.ports.port_number(end))):
+            cage = device, group, number
             split, speed = self.ports.split(cage), speeds[cage]
             kind = interface_type(self.ports.group(device, group), speed, split, cage in infiniband)
             management = "true" if group in (BMC, MGMT) else "false"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpunet.models.parts import Catalog
     from gpunet.models.quote import QuoteCheck, QuoteFile, QuoteImport
     from gpunet.models.shown import Views
+    from gpunet.models.study import Study
     from gpunet.models.study_alternatives import Alternatives
     from gpunet.models.study_ceiling import Ceiling
     from gpunet.models.study_compare import Comparison, Economics
@@ -34,6 +35,7 @@ __all__ = [
     "compare",
     "explain",
     "frontier",
+    "html_report",
     "import_quote",
     "load_case",
     "load_quote",
@@ -326,6 +328,22 @@ def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verifi
     from gpunet.solver.verify import verify as check
 
     return check(design, load_catalog(catalog_dirs))
+
+
+def html_report(design: Design, studies: Sequence[Study] = (), *, catalog_dirs: Sequence[str | Path] = ()) -> str:
+    """A design as one HTML page for people, with what the studies found: what ``gpunet report`` writes.
+
+    ``studies`` are answers of the functions here about the same case. Nothing is solved; a chapter without its study
+    says how to get it. Raises ``ValueError`` for a result without a design and for a study of something else.
+    """
+    from gpunet.catalogs import load_catalog
+    from gpunet.report.html import html_report as page
+    from gpunet.report.html_run import misfit
+
+    for study in studies:
+        if why := misfit(design, study):
+            raise ValueError(why)
+    return page(design, load_catalog(catalog_dirs), studies)
 
 
 def workbook(design: Design, *, study: Sensitivity | None = None, catalog_dirs: Sequence[str | Path] = ()) -> bytes:

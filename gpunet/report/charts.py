@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpunet.draw.svg import FONTS
 from gpunet.report.blocks import Table
 
 Row = dict[str, Any]
@@ -20,10 +21,11 @@ ZOOM = "zoom"
 """Selection that holds the part of both axes to be shown."""
 STILL_WIDTH_PX = 640
 """Width of the drawing for paper and for browsers without scripts; it scales with the page."""
+_ROOM = {"left": 24, "right": 14, "top": 5, "bottom": 5}
+"""Free edge of a still drawing: the fonts of the reader may be wider than those it was measured with."""
 _BAR_PX = 26
 _LABEL_PX = 150
 _INK, _WEAK, _RULE, _MARK = "var(--ink)", "var(--weak)", "var(--rule)", "var(--mark)"
-_FONT = "system-ui, sans-serif"
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def still(chart: Chart) -> str:
 
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(chart.spec | {"width": STILL_WIDTH_PX}, vl_version=_version(chart.spec))
+    spec = chart.spec | {"width": STILL_WIDTH_PX, "padding": _ROOM}
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=_version(chart.spec))
     # The converter numbers ids on from one drawing to the next.
     for number, found in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg)), start=1):
         svg = svg.replace(f'id="{found}"', f'id="{chart.name}-{number}"')
@@ -176,7 +179,7 @@ def scatter(
         at = alt.Y("at:Q")
         layers.append(marked.mark_rule(color=_MARK, strokeDash=[6, 4], clip=True).encode(y=at))
         layers.append(
-            marked.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=_INK, font=_FONT).encode(
+            marked.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=_INK, font=FONTS).encode(
                 x=alt.value(0), y=at, text="label:N"
             )
         )
@@ -246,7 +249,7 @@ def columns(
         .transform_filter(f"indexof({SHOWN}, datum.kind) >= 0")
         .mark_bar(size=11)
         .encode(
-            x=alt.X("x:Q", title=x_title, axis=_axis("~g"), scale=scale),
+            x=alt.X("x:Q", title=x_title, axis=_axis(",.3~f"), scale=scale),
             y=alt.Y("sum(count):Q", title=y_title, axis=alt.Axis(tickCount=4, format=",d")),
             color=_coloured("kind", series),
             tooltip=[
@@ -262,7 +265,7 @@ def columns(
         x = alt.X("x:Q")
         layers.append(lines.mark_rule(color=_MARK, strokeDash=[5, 3], strokeWidth=2).encode(x=x))
         layers.append(
-            lines.mark_text(align="right", baseline="top", dx=-4, color=_INK, font=_FONT, fontSize=11).encode(
+            lines.mark_text(align="right", baseline="top", dx=-4, color=_INK, font=FONTS, fontSize=11).encode(
                 x=x, y=alt.value(2), text="label:N"
             )
         )
@@ -282,8 +285,8 @@ def plan(rows: Sequence[Row], series: Sequence[Series], *, cell_px: float) -> di
         .transform_filter(f"indexof({SHOWN}, datum.kind) >= 0")
         .mark_square(size=cell_px * cell_px, opacity=1, stroke=_RULE, strokeWidth=0.5)
         .encode(
-            x=alt.X("x_m:Q", title="along the row, m", axis=_axis("~g"), scale=scale),
-            y=alt.Y("y_m:Q", title="across the rows, m", axis=_axis("~g"), scale=scale),
+            x=alt.X("x_m:Q", title="along the row, m", axis=_axis(",.3~f"), scale=scale),
+            y=alt.Y("y_m:Q", title="across the rows, m", axis=_axis(",.3~f"), scale=scale),
             color=_coloured("kind", series),
             tooltip=[alt.Tooltip("rack:N"), alt.Tooltip("heat_kw:Q", title="heat, kW", format=",.2f")],
         )
@@ -314,14 +317,17 @@ def _coloured(field: str, series: Sequence[Series]) -> Any:
 
 def _finished(chart: Any, *, bars: int = 0, height: int = 0) -> dict[str, Any]:
     """The specification, as wide as the page, in the colours of the page."""
-    text = {"labelFont": _FONT, "titleFont": _FONT, "labelColor": _INK, "titleColor": _INK}
+    text = {"labelFont": FONTS, "titleFont": FONTS, "labelColor": _INK, "titleColor": _INK}
     finished = chart.properties(width="container", height=height or bars * _BAR_PX + 4).configure(
         background="transparent",
+        # Readers of screens get the figure's label and its table.
         aria=False,
-        font=_FONT,
+        mark={"aria": False},
+        font=FONTS,
         view={"stroke": None},
         axis={
             **text,
+            "aria": False,
             "labelFontSize": 11,
             "titleFontSize": 11,
             "titleFontWeight": "normal",

@@ -34,10 +34,7 @@ def html_report(design: Design, catalog: Catalog, studies: Sequence[Study] = ())
         raise ValueError("a result without a design has no report")
     name = result.case or "case"
     rivals = next((s for s in studies if isinstance(s, Rivals)), None)
-    ask = Command(
-        "Not part of this report: how far ahead of other switches this design is. It comes with --studies quick:",
-        f"gpunet report {name}.yaml --studies quick -o report.html",
-    )
+    ask = Command("how far ahead of other switches this design is", "--studies quick")
     sections = (
         topology_section(design, catalog),
         money_section(design, catalog),

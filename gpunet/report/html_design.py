@@ -11,7 +11,7 @@ from gpunet.models.parts import Catalog, Module
 from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Table, Tone
 from gpunet.report.charts import Chart, Row, Series, columns, stacked
 from gpunet.report.html_breakdown import Booked, booked, tier_rank
-from gpunet.report.html_page import Fold, Grid, Item, Picture, Section
+from gpunet.report.html_page import Fold, Grid, Item, Picture, Section, Shelf
 from gpunet.report.words import FIRM, counted, gbps, listed, percent, price, usd
 
 KINDS = {
@@ -36,8 +36,9 @@ def colour(name: str) -> str:
 
 
 def kind_series(kinds: Sequence[str]) -> tuple[Series, ...]:
-    """The kinds that occur, in their order."""
-    return tuple(Series(kind, colour(name)) for kind, name in KINDS.items() if kind in kinds)
+    """The kinds that occur, in their order; those without a colour of their own come last."""
+    ordered = [kind for kind in KINDS if kind in kinds] + sorted(set(kinds) - set(KINDS))
+    return tuple(Series(kind, colour(KINDS.get(kind, "other"))) for kind in ordered)
 
 
 def topology_section(design: Design, catalog: Catalog) -> Section:
@@ -111,7 +112,7 @@ def _by(name: str, title: str, found: list[Booked], row: str, value: str) -> Cha
     )
     most = max(names, key=lambda at: sum(cells.get((at, s.name), 0) for s in series))
     share = sum(cells.get((most, s.name), 0) for s in series) / total
-    says = f"{percent(share)} goes to {most}."
+    says = f"{percent(share)} goes to {most}." if len(names) > 1 else f"All of it goes to {most}."
     title_x = "USD" if money else "W"
     spec = stacked(rows, series, row=row, colour="kind", value=value, title=title_x, form="~s")
     return Chart(name, title, says, spec, table, series)
@@ -229,7 +230,7 @@ def evidence_section(design: Design, catalog: Catalog) -> Section:
     items: list[Item] = [*_evidence_chart(design), Heading("Prices"), Table(_EVIDENCE, rows)]
     if sources:
         items += [Heading("Sources of the prices"), known]
-    items += [Heading("Every figure of every part"), *_parts(design, catalog)]
+    items.append(Shelf("Every figure of every part", tuple(_parts(design, catalog))))
     return Section("evidence", "Evidence", tuple(items))
 
 
@@ -257,7 +258,7 @@ def _evidence_chart(design: Design) -> list[Chart]:
     return [Chart("evidence-chart", "Cost by how its prices are known", says, spec, table, series)]
 
 
-def _parts(design: Design, catalog: Catalog) -> list[Item]:
+def _parts(design: Design, catalog: Catalog) -> list[Fold]:
     """One fold for every part: ports, watts, reach and price, each with how and when it was found."""
     from gpunet.report.part_text import part_report
 
@@ -267,12 +268,12 @@ def _parts(design: Design, catalog: Catalog) -> list[Item]:
         base, _ = split_medium_id(name)
         medium = base in catalog.fibres or base in catalog.cables
         by_base[base if medium else name].append(name)
-    found: list[Item] = []
+    found: list[Fold] = []
     for base in by_base:
         blocks = part_report(catalog, base)
         if blocks:
             head = blocks[0].text if isinstance(blocks[0], Heading) else base
-            found.append(Fold(head, tuple(_without_heading(blocks)), prints=False))
+            found.append(Fold(head, tuple(_without_heading(blocks))))
     return found
 
 

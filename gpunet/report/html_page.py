@@ -41,8 +41,14 @@ class Fold:
 
     summary: str
     blocks: tuple[Block, ...]
-    prints: bool = True
-    """Whether it stands open on paper."""
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Folds to look something up in; too much for paper, and left out there."""
+
+    title: str
+    folds: tuple[Fold, ...]
 
 
 @dataclass(frozen=True)
@@ -54,13 +60,17 @@ class Grid:
 
 @dataclass(frozen=True)
 class Command:
-    """How to get what the reader did not ask for: words and the command."""
+    """How to get what was not asked for."""
 
-    text: str
-    command: str
+    what: str
+    """What would stand here."""
+    option: str
+    """Option of ``gpunet report`` that brings it."""
+    command: str = ""
+    """Command that writes a file for ``--study``; none where only the option brings it."""
 
 
-Item = Block | Chart | Picture | Facts | Fold | Grid | Command
+Item = Block | Chart | Picture | Facts | Fold | Shelf | Grid | Command
 
 
 @dataclass(frozen=True)

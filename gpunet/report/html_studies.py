@@ -14,7 +14,7 @@ from gpunet.models.study_explain import Explanation
 from gpunet.models.study_frontier import Frontier, FrontierPoint
 from gpunet.report.blocks import Block, Column, Paragraph, Table
 from gpunet.report.charts import Chart, Row, Series, scatter, stacked
-from gpunet.report.html_design import KINDS, colour, kind_series
+from gpunet.report.html_design import colour, kind_series
 from gpunet.report.html_page import Command, Fold, Grid, Item, Section
 from gpunet.report.words import counted, kw, percent, usd
 
@@ -248,7 +248,8 @@ def _compared(study: Comparison) -> list[Item]:
     for row in money:
         key = row["choice"], row["kind"]
         sums[key] = sums.get(key, 0) + row["usd"]
-    kinds = [kind for kind in KINDS if any(k == kind for _, k in sums)]
+    series = kind_series([kind for _, kind in sums])
+    kinds = [s.name for s in series]
     rows: list[Row] = [
         {"choice": choice, "kind": kind, "usd": round(sums[choice, kind], 2)}
         for choice in built
@@ -278,7 +279,6 @@ def _compared(study: Comparison) -> list[Item]:
     base = built[study.reference]
     other = max(built.values(), key=lambda d: d.cost_usd)
     more = (other.cost_usd - base.cost_usd) / base.cost_usd if base.cost_usd else 0
-    series = kind_series(kinds)
     one = (Series("network", colour("own")),)
     name = f"compare-{study.by}"
     return [
@@ -324,7 +324,4 @@ def other_sections(studies: Sequence[Study]) -> list[Section]:
 def ask(what: str, case_name: str, study: str, studies: str, options: str = "") -> Command:
     """How to get a chapter that was not asked for."""
     command = " ".join(filter(None, ["gpunet", study, f"{case_name}.yaml", options, "--json"]))
-    return Command(
-        f"Not part of this report: {what}. It comes with --studies {studies}, or from a file given with --study:",
-        f"{command} > {study}.json",
-    )
+    return Command(what, f"--studies {studies}", f"{command} > {study}.json")

@@ -10,10 +10,12 @@ from gpunet.models.quote import Leftover, Missing, OpenPorts, QuoteCheck, QuoteF
 from gpunet.solver.eligible import ORDERABLE
 from gpunet.solver.quote_devices import devices_of
 from gpunet.solver.quote_program import SHARES, Pool
-from gpunet.solver.quote_search import Built, fewest_missing, most_links
+from gpunet.solver.quote_search import Built, fewest_missing, most_links, must_be_lit
 from gpunet.solver.quote_why import NO_CAGE, Reason, Reasons, takers
 
 MOST_TAKERS = 3
+MOST_SHARES = 24
+"""Shares up to which a wiring of as many links as the bound is looked for."""
 LAID = (FibreKind.JUMPER, FibreKind.SPLITTER, FibreKind.HARNESS)
 """Fibres that run from module to module."""
 
@@ -33,15 +35,17 @@ def check_quote(quote: QuoteFile, catalog: Catalog, have: Mapping[str, int] | No
     reasons = Reasons(pieces, catalog)
     leftover = list(_leftover(pieces, built, reasons, catalog))
     hopeless = {x.part: x.of for x in leftover if _reason(x.part, reasons, catalog).kind == NO_CAGE}
-    short = [x for x in leftover if not _is_fibre(x.part, catalog)] or built.open_cages
-    then, missing = built, dict[str, int]()
-    if short:
-        then, missing, told = _shortest(pieces, hopeless, reasons, catalog)
-        notes += told
+    then, missing, is_short = built, dict[str, int](), any(_places(built, pieces, catalog).values())
+    if is_short:
+        wanted, then, told = _shortest(pieces, hopeless, reasons, catalog)
+        missing, notes = wanted.bought, [*notes, *told]
+        if not (missing or hopeless or wanted.left):
+            # With other links, though not with more of them, everything is of use.
+            is_short, leftover = False, list(_leftover(pieces, wanted, reasons, catalog))
     return QuoteCheck(
         quote=quote.title,
         have=beside,
-        builds=not short,
+        builds=not is_short,
         links=built.links,
         links_bound=bound,
         used=built.used,
@@ -75,14 +79,20 @@ def _check_known(part: str, catalog: Catalog) -> None:
 
 def _most_links(pieces: Mapping[str, int], catalog: Catalog) -> tuple[Built, int, list[str]]:
     """What can be built, how many links no wiring exceeds, and what to say about the search."""
-    built = most_links(Pool(pieces, catalog))
-    switches = [device.count for device in devices_of(pieces, catalog) if device.switch is not None]
-    if built.proven and max(switches, default=0) <= SHARES:
-        return built, built.links, []
     bound = most_links(Pool(pieces, catalog, shares=1))
-    if not bound.proven:
-        return built, max(bound.links, built.links), ["The search was stopped; more links may be possible."]
-    return built, bound.links, []
+    most = max((device.count for device in devices_of(pieces, catalog) if device.switch is not None), default=0)
+    shares = SHARES
+    while True:
+        built = most_links(Pool(pieces, catalog, shares=shares))
+        if not (built.proven and bound.proven):
+            return built, max(bound.links, built.links), ["The search was stopped; more links may be possible."]
+        if built.links == bound.links:
+            return built, bound.links, []
+        if shares >= most:
+            return built, built.links, []
+        if shares >= MOST_SHARES:
+            return built, bound.links, []
+        shares *= 2
 
 
 def _media(catalog: Catalog) -> dict[str, Cable | Fibre]:
@@ -134,8 +144,8 @@ def _free(built: Built, pieces: Mapping[str, int], catalog: Catalog) -> dict[str
 
 def _shortest(
     pieces: Mapping[str, int], hopeless: Mapping[str, int], reasons: Reasons, catalog: Catalog
-) -> tuple[Built, dict[str, int], list[str]]:
-    """What is built with the shortest list added, that list, and what to say about it."""
+) -> tuple[Built, Built, list[str]]:
+    """The shortest list, what is built with it added, and what to say about it."""
     helped = {part: n for part, n in pieces.items() if part not in hopeless}
     notes = [_homeless(part, n, catalog) for part, n in hopeless.items()]
     # Fibres of the kinds on the list, and jumpers; other splitters only where those help no further.
@@ -151,7 +161,7 @@ def _shortest(
     if not wanted.proven:
         notes.append("The search for what is missing was stopped; a shorter list may do.")
     notes += [f"No part of the catalogue gives {name} its place: {n:,} stay over." for name, n in wanted.left.items()]
-    return then, wanted.bought, notes
+    return wanted, then, notes
 
 
 def _with(pieces: Mapping[str, int], bought: Mapping[str, int], catalog: Catalog) -> Built:
@@ -171,7 +181,7 @@ def _places(built: Built, pieces: Mapping[str, int], catalog: Catalog) -> dict[s
     found = {f"{device} {bank}": n for (device, bank), n in built.open_cages.items()}
     for part, count in pieces.items():
         if part in catalog.modules:
-            found[part] = max(0, count * catalog.modules[part].optical_ports - built.lit.get(part, 0))
+            found[part] = max(0, must_be_lit(catalog.modules[part], count) - built.lit.get(part, 0))
         elif split_medium_id(part)[0] in catalog.cables:
             found[part] = count - built.used.get(part, 0)
     return found

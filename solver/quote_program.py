@@ -8,8 +8,8 @@ devices[d, s]    devices of a model in share s                     shares
 buy[p]           pieces bought beside the list
 ```
 
-A link joins different devices. Switches of one model are dealt into up to three shares, and links run between shares
-only: so whatever is found can be wired, and with three switches or fewer nothing is lost. The bound comes from the same
+A link joins different devices. Switches of one model are dealt into a few shares, and links run between shares only: so
+whatever is found can be wired, and with as many shares as switches nothing is lost. The bound comes from the same
 program with one share, where links within a model are allowed: no way of wiring can do better.
 """
 
@@ -235,9 +235,22 @@ class QuoteProgram:
             self.cp.add(sum(lit) <= module.optical_ports * cages)
             of_module[part].append(cages)
             self.at[face].append(cages)
+            self._no_link_to_itself(face, part, cages)
         self.seated = {part: sum(counts) for part, counts in of_module.items()}
         for part, seated in self.seated.items():
             self.cp.add(seated <= self.pool.pieces.get(part, 0) + self.buying(part))
+
+    def _no_link_to_itself(self, face: Face, part: str, cages: Any) -> None:
+        """Links between two modules of one kind in one face need two of them: links <= ports x (cages - 1), or none."""
+        among = [
+            links
+            for way, links in zip(self.ways, self.links, strict=True)
+            if way.a == way.b == face and way.option.a_part == way.option.b_part == part
+        ]
+        if among:
+            is_used = self.cp.new_bool_var(f"used {part} {len(self.cages)}")
+            self.cp.add(sum(among) <= face.ports * (cages - is_used))
+            self.cp.add(sum(among) == 0).only_enforce_if(is_used.negated())
 
     def _room(self) -> None:
         """Cages, logical ports, pipelines and watts of the devices of a share, together.

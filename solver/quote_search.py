@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpunet.catalogs import medium_id, split_medium_id
+from gpunet.models.parts import Module
 from gpunet.solver.ports import Face as PortFace
 from gpunet.solver.ports import fits
 from gpunet.solver.quote_devices import Bank, DeviceKind
@@ -49,6 +50,11 @@ def fewest_missing(pool: Pool) -> Built:
     return _Search(QuoteProgram(pool)).fewest_missing()
 
 
+def must_be_lit(module: Module, count: int) -> int:
+    """Ports that must carry a link for all modules of a kind to be of use; one of them may have a dark port."""
+    return module.optical_ports * (count - 1) + 1 if count else 0
+
+
 class _Search:
     def __init__(self, program: QuoteProgram) -> None:
         self.program = program
@@ -65,7 +71,7 @@ class _Search:
         for part, count in self.program.pool.pieces.items():
             base = split_medium_id(part)[0]
             if part in self.program.parts.modules:
-                ports = self.program.parts.modules[part].optical_ports * count
+                ports = must_be_lit(self.program.parts.modules[part], count)
                 lit = sum(sum(lit) for (_, module), lit in self.program.lit.items() if module == part)
                 left[part] = self._short_of(ports, lit, part)
             elif base in self.program.parts.cables:

@@ -1,7 +1,8 @@
 """InfiniBand fabrics as net files of ibsim, which simulates them for opensm and the InfiniBand diagnostics.
 
 One file per subnet: the fabrics that share switches are one. A host has an adapter of one port for each of its ports.
-The port numbers are those of a subnet manager, switch by switch; the cage, speed and cable of a link stand in comments.
+The port numbers are those of a subnet manager, switch by switch. Lanes and their rate stand where ibsim looks for them,
+at the end of the comment of a link; what is quoted there says which cages and which cable the link is.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from gpunet.export import ExportError
 from gpunet.export.ports import End, Ports, a_end, b_end
@@ -21,6 +22,20 @@ from gpunet.models.problems import InputError, Problem, quoted
 
 MOST_PORTS = 254
 """Ports that the InfiniBand port number can tell apart on one switch."""
+
+RATES = {25: "EDR", 50: "HDR", 100: "NDR", 200: "NDR"}
+"""What ibsim calls a lane by its rate in Gb/s; it knows none faster than NDR, so XDR runs as that."""
+SLOWEST = "SDR"
+
+
+class _Line(NamedTuple):
+    """One end of a link as a node's record has it."""
+
+    port: int
+    far: str
+    far_port: int
+    note: str
+    rate: str
 
 
 def files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
@@ -37,8 +52,8 @@ def files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
 
 
 def _net(name: str, links: Sequence[Link], ports: Ports) -> Callable[[Path], None]:
-    nodes: dict[str, list[tuple[int, str, int, str]]] = {}
-    hosts: dict[str, list[tuple[int, str, int, str]]] = {}
+    nodes: dict[str, list[_Line]] = {}
+    hosts: dict[str, list[_Line]] = {}
     for link in links:
         a, b = a_end(link), b_end(link)
         (a_node, a_port), (b_node, b_port) = _node(a, ports), _node(b, ports)
@@ -46,8 +61,12 @@ def _net(name: str, links: Sequence[Link], ports: Ports) -> Callable[[Path], Non
             f"{link.fabric} {link.link_class} {a.label} {b.label} {link.speed_gbps!r} "
             f"{link.assembly} {link.medium} {link.length_m!r}"
         )
-        (nodes if ports.is_switch(a.device) else hosts).setdefault(a_node, []).append((a_port, b_node, b_port, note))
-        (nodes if ports.is_switch(b.device) else hosts).setdefault(b_node, []).append((b_port, a_node, a_port, ""))
+        rate = _rate(a, link.speed_gbps, ports)
+        for end, node, line in (
+            (a, a_node, _Line(a_port, b_node, b_port, note, rate)),
+            (b, b_node, _Line(b_port, a_node, a_port, "", rate)),
+        ):
+            (nodes if ports.is_switch(end.device) else hosts).setdefault(node, []).append(line)
     crowded = next((node for node in nodes if ports.port_count(node) > MOST_PORTS), None)
     if crowded is not None:
         raise ExportError(f"{crowded} has {ports.port_count(crowded)} ports, and ibsim knows at most {MOST_PORTS}")
@@ -59,12 +78,14 @@ def _node(end: End, ports: Ports) -> tuple[str, int]:
     return (end.device, ports.port_number(end)) if ports.is_switch(end.device) else (f"{end.device}:{end.label}", 1)
 
 
+def _rate(end: End, speed_gbps: float, ports: Ports) -> str:
+    """Lanes and their rate at an end, such as ``4xNDR``."""
+    mode = ports.mode(end[:3], speed_gbps)
+    return f"{mode.lanes}x{RATES.get(round(mode.lane_gbps), SLOWEST)}" if mode else f"4x{SLOWEST}"
+
+
 def _write(
-    path: Path,
-    name: str,
-    switches: Mapping[str, list[tuple[int, str, int, str]]],
-    hosts: Mapping[str, list[tuple[int, str, int, str]]],
-    ports: Ports,
+    path: Path, name: str, switches: Mapping[str, list[_Line]], hosts: Mapping[str, list[_Line]], ports: Ports
 ) -> None:
     counts = {node: ports.port_count(node) for node in switches}
     # ibsim counts the port 0 of every switch too.
@@ -72,7 +93,7 @@ def _write(
     with path.open("w", encoding="utf-8") as stream:
         print(f"# {name}: {len(switches)} switches, {len(hosts)} host ports", file=stream)
         print(f"# ibsim -s -S {len(switches)} -N {len(switches) + len(hosts)} -P {every} {path.name}", file=stream)
-        print("# A comment: fabric class a-port b-port Gb/s assembly medium m", file=stream)
+        print("# Of every link, once: fabric, class, ports of switch and far end, Gb/s, piece, cable, m", file=stream)
         # The first port of the file is where a subnet manager attaches: a host's, as in real life.
         for node in hosts:
             _record(stream, "Hca", node, 1, hosts[node])
@@ -80,17 +101,17 @@ def _write(
             _record(stream, "Switch", node, count, sorted(switches[node]))
 
 
-def _record(stream: TextIO, kind: str, node: str, count: int, ends: Sequence[tuple[int, str, int, str]]) -> None:
+def _record(stream: TextIO, kind: str, node: str, count: int, lines: Sequence[_Line]) -> None:
     print(f'\n{kind}\t{count} "{node}"', file=stream)
-    for port, far, far_port, note in ends:
-        print(f'[{port}]\t"{far}"[{far_port}]' + (f"\t# {note}" if note else ""), file=stream)
+    for line in lines:
+        print(f'[{line.port}]\t"{line.far}"[{line.far_port}]\t# "{line.note}" lid 0 {line.rate}', file=stream)
 
 
 # --- back -------------------------------------------------------------------------------------------------------------
 
 _LINE = re.compile(
-    r'\[\d+\]\t"(?P<far>[^"]+)"\[\d+\]\t# (?P<fabric>\S+) (?P<kind>\S+) (?P<a>\S+) (?P<b>\S+) (?P<gbps>\S+)'
-    r" (?P<assembly>\d+) (?P<medium>\S+) (?P<length>\S+)"
+    r'\[\d+\]\t"(?P<far>[^"]+)"\[\d+\]\t# "(?P<fabric>\S+) (?P<kind>\S+) (?P<a>\S+) (?P<b>\S+) (?P<gbps>\S+)'
+    r' (?P<assembly>\d+) (?P<medium>\S+) (?P<length>\S+)" lid 0 \S+'
 )
 _SWITCH = re.compile(r'Switch\t\d+ "(?P<name>[^"]+)"')
 
@@ -108,7 +129,7 @@ def _links(path: Path) -> Iterator[Link]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         head = _SWITCH.fullmatch(line)
         switch = head["name"] if head else switch
-        if not line.startswith("[") or "\t# " not in line:
+        if not line.startswith("[") or '\t# "" ' in line:
             continue
         found = _LINE.fullmatch(line)
         if found is None or not switch:

@@ -20,7 +20,8 @@ from gpunet.export.netbox_words import (
     GENERIC,
     ROLE_COLORS,
     ROLE_NAMES,
-    interface_type,
+    ethernet_type,
+    infiniband_type,
 )
 from gpunet.export.ports import End, Ports, a_end, b_end
 from gpunet.files import Content
@@ -178,7 +179,11 @@ class _Netbox:
         for device, group, number, _ in sorted(firsts, key=lambda end: (rank[end.device], self.ports.port_number(end))):
             cage = device, group, number
             split, speed = self.ports.split(cage), speeds[cage]
-            kind = interface_type(self.ports.group(device, group), speed, split, cage in infiniband)
+            kind = (
+                infiniband_type(self.ports.mode(cage, speed))
+                if cage in infiniband
+                else ethernet_type(self.ports.group(device, group), speed)
+            )
             management = "true" if group in (BMC, MGMT) else "false"
             for port in range(1, split + 1):
                 end = End(device, group, number, port)

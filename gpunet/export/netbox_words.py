@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpunet.models.parts import CableKind, CageGroup, FormFactor, Shell
+from gpunet.models.parts import CableKind, CageGroup, FormFactor, PortMode, Shell
 
 GENERIC = "generic"
 """Manufacturer of what no catalogue entry describes."""
@@ -73,10 +73,12 @@ INFINIBAND_TYPES = {25: "infiniband-edr", 50: "infiniband-hdr", 100: "infiniband
 OTHER = "other"
 
 
-def interface_type(cages: CageGroup, speed_gbps: float, ports: int, infiniband: bool) -> str:
-    """NetBox's type for a port of a cage that is split into ``ports`` at a speed; ``other`` where it has none."""
-    if infiniband:
-        lanes = [mode.lane_gbps for mode in cages.modes if (mode.ports, mode.speed_gbps) == (ports, speed_gbps)]
-        return INFINIBAND_TYPES.get(round(lanes[0]), OTHER) if lanes else OTHER
+def ethernet_type(cages: CageGroup, speed_gbps: float) -> str:
+    """NetBox's type for an Ethernet port of a cage at a speed; ``other`` where it has none."""
     kind = ETHERNET_TYPES.get((cages.form_factor, round(speed_gbps)), OTHER)
     return FLAT_OSFP if kind == ETHERNET_TYPES[FormFactor.OSFP, 400] and cages.shell is Shell.RHS else kind
+
+
+def infiniband_type(mode: PortMode | None) -> str:
+    """NetBox's type for an InfiniBand port of a cage in a mode; ``other`` where it has none."""
+    return INFINIBAND_TYPES.get(round(mode.lane_gbps), OTHER) if mode else OTHER

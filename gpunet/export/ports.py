@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpunet.models.design import Design
 from gpunet.models.ledger import Device, Link
-from gpunet.models.parts import CageGroup, Catalog, Protocol
+from gpunet.models.parts import CageGroup, Catalog, PortMode, Protocol
 from gpunet.solver.verify_groups import MGMT, groups_of
 
 Cage = tuple[str, str, int]
@@ -130,6 +130,12 @@ class Ports:
     def split(self, cage: Cage) -> int:
         """Logical ports that a cage in use is split into."""
         return self._splits[cage]
+
+    def mode(self, cage: Cage, speed_gbps: float) -> PortMode | None:
+        """The mode that a cage in use is in at a speed; none where the catalogue lists none like it."""
+        wanted = self.split(cage), speed_gbps
+        modes = self.group(*cage[:2]).modes
+        return next((mode for mode in modes if (mode.ports, mode.speed_gbps) == wanted), None)
 
     def used(self) -> Iterator[Cage]:
         """Cages with a link."""

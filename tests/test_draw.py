@@ -160,6 +160,7 @@ def check_topology(design: Design, catalog: Catalog) -> Drawn:
             assert speed.split("G")[0] == bundle.get("data-gbps")
         for box in boxes:
             assert _shown_total(drawn, box) == int(box.get("data-devices", ""))
+    check_alike(design)
     legend = drawn.groups("legend")
     for entry in legend:
         assert figure(drawn.words(entry)[0].text) == int(entry.get("data-count", ""))
@@ -170,6 +171,20 @@ def check_topology(design: Design, catalog: Catalog) -> Drawn:
     media = Counter((split_medium_id(link.medium)[0],) for link in design.ledger.links)
     assert counted(counts["links"], "count", "part") == media
     return drawn
+
+
+def check_alike(design: Design) -> None:
+    """Groups that are called alike hold as many of every part and as many links of every kind, group by group."""
+    links: defaultdict[str, Counter[tuple[str, str, float]]] = defaultdict(Counter)
+    for link in design.ledger.links:
+        for end in (link.a_device, link.b_device):
+            links[end][link.fabric, link.link_class, link.speed_gbps] += 1
+    for panel in panels(design):
+        groups = [*panel.groups, *(unit for pod in panel.groups for unit in pod.inner)]
+        for box in (box for group in groups if group.alike for box in [*group.switches, *group.endpoints]):
+            assert len({Counter(d.part for d in copy).total() for copy in box.copies}) == 1
+            kinds = [sorted(map(str, (links[d.name] for d in copy))) for copy in box.copies]
+            assert box.kind == "own-switch" or all(copy == kinds[0] for copy in kinds)
 
 
 def _shown_total(drawn: Drawn, box: Any) -> int:
@@ -219,6 +234,12 @@ def check_racks(design: Design, catalog: Catalog) -> Drawn:
     assert counted(devices, "devices", "kind") == Counter((d.kind,) for d in design.ledger.devices)
     parts = Counter((d.part,) for d in design.ledger.devices if d.unit)
     assert +counted([e for e in devices if e.get("data-part")], "devices", "part") == parts
+    held = defaultdict(list)
+    for d in design.ledger.devices:
+        held[d.rack].append((d.unit, d.rack_units, d.kind, d.part, d.fabric))
+    found = folded_racks(design, catalog)
+    for fold in (*found.drawn, *found.told):
+        assert len({tuple(sorted(held[name])) for name in fold.names}) == 1
     racks = drawn.groups("racks")
     assert sum(int(e.get("data-racks", "")) for e in racks) == len({d.rack for d in design.ledger.devices})
     return drawn
@@ -256,6 +277,8 @@ def test_units_are_where_the_ledger_has_them() -> None:
             tops[name] = corners(box.findall(f"{NS}rect")[0])
     found = [tops[f"server-{i}"] for i in (1, 2, 3, 4)]
     assert [above[3] for above in found[1:]] == [below[1] for below in found[:-1]]
+    rack_floor = max(corners(rect)[3] for rect in server_rack.findall(f"{NS}rect"))
+    assert found[0][3] == rack_floor
     one = (found[0][3] - found[0][1]) / 4
     assert all(bottom - top == pytest.approx(4 * one) for _, top, _, bottom in found)
 
@@ -424,12 +447,17 @@ def test_widths_are_not_underrated(both: tuple[str, str]) -> None:
 
 
 def test_text_stays_in_its_box(both: tuple[str, str]) -> None:
-    """What is written in a box does not run over its edge, in fabrics and in racks."""
+    """What is written in a box does not run over its edges, in fabrics and in racks."""
     for drawn in map(Drawn, both):
         for box in drawn.groups("devices"):
             edges = [corners(rect) for rect in box.findall(f"{NS}rect")]
-            left, right = min([e[0] for e in edges], default=0), max([e[2] for e in edges], default=0)
-            assert [w.text for w in drawn.words(box) if w.left < left or w.right > right + 0.1] == []
+            left, top = (min([e[i] for e in edges], default=0) for i in (0, 1))
+            right, bottom = (max([e[i] for e in edges], default=0) + 0.1 for i in (2, 3))
+            for w in drawn.words(box):
+                assert left <= w.left, w
+                assert w.right <= right, w
+                assert top <= w.top, w
+                assert w.bottom <= bottom, w
 
 
 def test_a_browser_sees_no_overlap(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ _RUN_COLUMNS = (
 _KEPT = 4
 """Columns that are repeated on the second page: they tell which run it is."""
 _PLACE_COLUMNS = (Column("device", 21), Column("rack", 9), Column("unit", 6, "count"), Column("cage/port", 15))
-_PLUG_COLUMNS = (Column("module", 20), Column("plug", 12), Column("label", 52))
+_PLUG_COLUMNS = (Column("module", 20), Column("plug", 12), Column("label", 58, "wrap"))
 _MORE_COLUMNS = (Column("Fibres at head", 10), Column("Gb/s", 6, "number"), Column("Links", 6, "count"))
 
 
@@ -38,7 +38,7 @@ def _both(columns: Sequence[Column]) -> list[Column]:
 
 _FIRST_PAGE = (*_RUN_COLUMNS, *_both(_PLACE_COLUMNS))
 _COLUMNS = (*_FIRST_PAGE, *_MORE_COLUMNS, *_both(_PLUG_COLUMNS))
-_SCALE = 70
+_SCALE = 65
 """Percent at which either page fills the width of the paper."""
 _BUNDLE_COLUMNS = (
     Column("Bundle", 9),
@@ -85,6 +85,7 @@ def write_runs(book: Book, design: Design, runs: Sequence[Run]) -> None:
         f"Cabling schedule: {design.result.case}",
         "In the order of pulling. A label names its own end first: number of the piece, rack and unit, cage group, "
         "cage and port, then the far end. The legs of a splitter share the number of the piece.",
+        column=_KEPT,
     )
     head = sheet.head()
     last = ""

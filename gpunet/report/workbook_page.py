@@ -15,8 +15,8 @@ _MADE = datetime(2000, 1, 1)
 """Stands in the file where programs look for its date: equal designs give equal bytes."""
 _A4, _A3 = 9, 8
 _LINE_POINTS, _HEAD_POINTS = 15, 5
-_MARGIN = 2
-"""Characters of a column that no line of text reaches."""
+_MARGIN, _NARROW = 2, 1.1
+"""Characters of a column that no line of text reaches, and letters that take the width of a digit."""
 _INK, _PAPER, _RULE = "#1F2A37", "#FFFFFF", "#C9D1DB"
 _KINDS: dict[str, dict[str, Any]] = {
     "text": {"align": "left", "indent": 1},
@@ -91,7 +91,10 @@ def _lines(value: Value, column: Column) -> int:
 
 
 def _wrapped(text: str, width: float) -> int:
-    return sum(max(1, len(wrap(part, max(1, int(width - _MARGIN))))) for part in text.split("\n"))
+    room = max(1, int(width * _NARROW - _MARGIN))
+    if len(text) <= room and "\n" not in text:
+        return 1
+    return sum(max(1, len(wrap(part, room))) for part in text.split("\n"))
 
 
 def letter(column: int) -> str:
@@ -116,10 +119,14 @@ class Book:
         self.file.set_properties({"title": title, "created": _MADE})
         self.title = title
         self._formats: dict[tuple[tuple[str, Any], ...], Format] = {}
+        self._looks: dict[tuple[str, str], Format] = {}
 
     def format(self, kind: str = "text", look: str = "plain") -> Format:
         """The format of a kind of cell in one look."""
-        return self.format_of({"valign": "top", **_KINDS[kind], **_LOOKS[look]})
+        found = self._looks.get((kind, look))
+        if found is None:
+            found = self._looks[kind, look] = self.format_of({"valign": "top", **_KINDS[kind], **_LOOKS[look]})
+        return found
 
     def format_of(self, properties: Mapping[str, Any]) -> Format:
         """The format with these properties, made once."""
@@ -157,18 +164,18 @@ class Sheet:
         sheet.set_footer(f"&L&8{title}&C&8&A&R&8Page &P of &N")
         sheet.hide_gridlines(2)
 
-    def title(self, text: str, hint: str = "") -> None:
-        """The heading of the sheet, and what to do with it."""
+    def title(self, text: str, hint: str = "", *, column: int = 0) -> None:
+        """The heading of the sheet, and from a column on what to do with it."""
         self.sheet.set_row(self.row, 24)
         self.sheet.write_string(self.row, 0, text, self.book.format(look="title"))
         self.row += 1
         if hint:
-            self.line(hint, "hint")
+            self.line(hint, "hint", column)
         self.row += 1
 
-    def line(self, text: str, look: str = "plain") -> None:
+    def line(self, text: str, look: str = "plain", column: int = 0) -> None:
         """A line of text across the sheet."""
-        self.sheet.write_string(self.row, 0, text, self.book.format(look=look))
+        self.sheet.write_string(self.row, column, text, self.book.format(look=look))
         self.row += 1
 
     def paragraph(self, text: str, look: str = "plain") -> None:

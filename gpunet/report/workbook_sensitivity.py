@@ -10,16 +10,16 @@ from gpunet.report.workbook_page import WEAK_CELL, WRONG_CELL, Book, Cell, Colum
 
 SHEET = "Sensitivity"
 _COLUMNS = (
-    Column("Part or setting", 26, "wrap"),
-    Column("Kind", 14, "wrap"),
+    Column("Part or setting", 34, "wrap"),
+    Column("Kind", 18, "wrap"),
     Column("Price today, USD", 14, "usd"),
     Column("Known by", 11),
     Column("Stays best from, USD", 14, "usd"),
     Column("to, USD", 14, "usd"),
     Column("Price in BOM, USD", 14, "usd"),
-    Column("Still the best?", 14),
-    Column("Below that", 40, "wrap"),
-    Column("Above that", 40, "wrap"),
+    Column("Still the best?", 15),
+    Column("Below that", 46, "wrap"),
+    Column("Above that", 46, "wrap"),
 )
 _YES, _NO = "yes", "no: run again"
 HOW_TO = (
@@ -100,7 +100,7 @@ def _table(sheet: Sheet, title: str, heads: tuple[str, ...]) -> None:
 def _steps(sheet: Sheet, study: Sensitivity) -> None:
     if not study.steps:
         return
-    heads = ("Setting", "Direction", "Today", "Unit", "Same switches to", "Next", "Cost then, USD", "Watts then")
+    heads = ("Setting", "Direction", "Today", "Unit", "Same switches to", "Next", "Cost change, USD", "Draw change, W")
     _table(sheet, "Where requirements next change what is built", (*heads, "What changes"))
     for step in study.steps:
         values: list[Value] = [step.setting, step.direction, _n(step.value), step.unit, _n(step.holds_to)]

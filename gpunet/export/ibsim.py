@@ -58,8 +58,8 @@ def _net(name: str, links: Sequence[Link], ports: Ports) -> Callable[[Path], Non
         a, b = a_end(link), b_end(link)
         (a_node, a_port), (b_node, b_port) = _node(a, ports), _node(b, ports)
         note = (
-            f"{link.fabric} {link.link_class} {a.label} {b.label} {link.speed_gbps!r} "
-            f"{link.assembly} {link.medium} {link.length_m!r}"
+            f"{link.fabric} {link.link_class} {a.label} {b.label} {float(link.speed_gbps)!r} "
+            f"{link.assembly} {link.medium} {float(link.length_m)!r}"
         )
         rate = _rate(a, link.speed_gbps, ports)
         for end, node, line in (

@@ -31,6 +31,7 @@ from gpunet.catalogs import load_catalog, split_medium_id
 from gpunet.draw import svg as writer
 from gpunet.draw.elevation import elevations_svg
 from gpunet.draw.fold import panels
+from gpunet.draw.layout import ROW, arranged, measured
 from gpunet.draw.palette import BODIES, LINES, MIXED, TINT
 from gpunet.draw.png import to_png
 from gpunet.draw.rack_fold import MOST_DRAWN, folded_racks
@@ -181,10 +182,59 @@ def check_alike(design: Design) -> None:
             links[end][link.fabric, link.link_class, link.speed_gbps] += 1
     for panel in panels(design):
         groups = [*panel.groups, *(unit for pod in panel.groups for unit in pod.inner)]
+        whole = {id(box) for group in groups if group.alike for box in [*group.switches, *group.endpoints]}
+        for bundle in panel.bundles:
+            if id(bundle.lower) in whole:
+                assert sum(s.links for s in bundle.strands) * len(bundle.lower.copies) == bundle.links
         for box in (box for group in groups if group.alike for box in [*group.switches, *group.endpoints]):
             assert len({Counter(d.part for d in copy).total() for copy in box.copies}) == 1
             kinds = [sorted(map(str, (links[d.name] for d in copy))) for copy in box.copies]
             assert box.kind == "own-switch" or all(copy == kinds[0] for copy in kinds)
+
+
+def three_groups(odd: int) -> Design:
+    """Three leaves with two servers each under a spine; one server of the last has ``odd`` links, the others 2."""
+    catalog = hand_catalog()
+    bench = Bench(catalog)
+    rack = bench.place("r01-c01", 0, 0)
+    for i in range(6):
+        bench.device(f"server-{i}", "server", "server-2", rack)
+    for i in range(3):
+        bench.device(f"leaf-{i}", "switch", "ib-tiny-8", rack, fabric="backend", tier="leaf", group=i)
+    bench.device("spine", "switch", "ib-tiny-8", rack, fabric="backend", tier="spine")
+    for i in range(3):
+        ends = [(2 * i, 1), (2 * i, 2), (2 * i + 1, 1), (2 * i + 1, 2)]
+        for port, (server, nic) in enumerate(ends[: 4 if i < 2 else 2 + odd]):
+            a, b = (f"leaf-{i}", "fabric", port // 2 + 1, port % 2 + 1), (f"server-{server}", "backend", nic, 1)
+            bench.link("backend", "endpoint-leaf", 400, a, b, "mpo-om4-n005")
+        bench.link(
+            "backend", "leaf-spine", 400, (f"leaf-{i}", "fabric", 5, 1), ("spine", "fabric", i + 1, 1), "mpo-om4-n005"
+        )
+    case = Case.model_validate({"cluster": {"servers": 6, "server": "server-2"}, "fabrics": {"backend": {}}})
+    return complete(case, catalog, bench.ledger, {"backend": {"protocol": "infiniband"}})
+
+
+@pytest.mark.parametrize(("odd", "folds"), [(2, [3]), (1, [2, 1])])
+def test_one_link_less_makes_a_group_another(odd: int, folds: list[int]) -> None:
+    """Groups fold when every device has the same links, not when there are merely as many devices."""
+    design = three_groups(odd)
+    (panel,) = panels(design)
+    assert [(group.copies, group.alike) for group in panel.groups] == [(n, True) for n in folds]
+    check_topology(design, hand_catalog())
+
+
+def test_labels_stack_where_they_have_no_room_side_by_side() -> None:
+    """At its least width a box with two bundles has its labels one above the other, and room for both."""
+    (panel,) = panels(converged(1.0))
+    found = measured(panel, hand_catalog())
+    spots = arranged(found, found.least).spots.values()
+    (narrow,) = [spot for spot in spots if len(spot.labels) == 2]
+    lines = sum(len(said) for _, said in narrow.labels)
+    assert not narrow.beside
+    assert narrow.label_height >= lines * ROW
+    wide = next(s for s in arranged(measured(panel, hand_catalog()), 2000).spots.values() if len(s.labels) == 2)
+    assert wide.beside
+    assert wide.label_height < narrow.label_height
 
 
 def _shown_total(drawn: Drawn, box: Any) -> int:
@@ -299,6 +349,20 @@ def test_like_racks_fold_and_the_rarest_are_told() -> None:
     assert (len(racks.drawn), len(racks.told)) == (MOST_DRAWN, 2)
     assert [len(fold.names) for fold in racks.drawn][:4] == [2, 2, 2, 1]
     check_racks(design, catalog)
+
+
+def test_racks_that_differ_in_a_unit_are_two() -> None:
+    """The same devices in other units are another rack to build."""
+    catalog = hand_catalog()
+    bench = Bench(catalog)
+    for i, kinds in enumerate(("switch storage-server", "switch storage-server", "storage-server switch")):
+        rack = bench.place(f"r01-c{i + 1:02d}", 0.6 * i, 0)
+        for kind in kinds.split():
+            part = "ib-tiny-4" if kind == "switch" else "nic-400"
+            bench.device(f"{kind}-{i}", kind, part, rack, fabric="backend" if kind == "switch" else "")
+    case = Case.model_validate({"cluster": {"servers": 1, "server": "server-2"}})
+    racks = folded_racks(complete(case, catalog, bench.ledger, {}), catalog)
+    assert [fold.names for fold in racks.drawn] == [("r01-c01", "r01-c02"), ("r01-c03",)]
 
 
 def test_every_kind_of_device_is_drawn() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpunet import completion
 from gpunet.cli_design import DesignPath, design_of
 from gpunet.cli_options import ChosenEngine, EngineName
 from gpunet.shell import CatalogDirs, load_parts, unknown
@@ -38,7 +39,12 @@ def draw(
     what: Annotated[What, typer.Option("--what", help="The fabrics, or what stands in every rack.")] = What.TOPOLOGY,
     fabric: Annotated[
         list[str] | None,
-        typer.Option("--fabric", metavar="NAME", help="Only this fabric; may be given several times."),
+        typer.Option(
+            "--fabric",
+            metavar="NAME",
+            help="Only this fabric; may be given several times.",
+            autocompletion=completion.fabrics,
+        ),
     ] = None,
     engine: ChosenEngine = EngineName.HIGHS,
     catalog_dirs: CatalogDirs = None,

@@ -355,11 +355,12 @@ def test_racks_that_differ_in_a_unit_are_two() -> None:
     """The same devices in other units are another rack to build."""
     catalog = hand_catalog()
     bench = Bench(catalog)
-    for i, kinds in enumerate(("switch storage-server", "switch storage-server", "storage-server switch")):
+    for i in range(3):
         rack = bench.place(f"r01-c{i + 1:02d}", 0.6 * i, 0)
-        for kind in kinds.split():
-            part = "ib-tiny-4" if kind == "switch" else "nic-400"
-            bench.device(f"{kind}-{i}", kind, part, rack, fabric="backend" if kind == "switch" else "")
+        bench.device(f"switch-{i}", "switch", "ib-tiny-4", rack, fabric="backend")
+        bench.device(f"storage-{i}", "storage-server", "nic-400", rack)
+    last = bench.ledger.devices[-1]
+    bench.ledger.devices[-1] = last._replace(unit=last.unit + 1)
     case = Case.model_validate({"cluster": {"servers": 1, "server": "server-2"}})
     racks = folded_racks(complete(case, catalog, bench.ledger, {}), catalog)
     assert [fold.names for fold in racks.drawn] == [("r01-c01", "r01-c02"), ("r01-c03",)]

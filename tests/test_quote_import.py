@@ -23,7 +23,7 @@ from gpunet.catalogs.part_numbers import PartNumbers
 from gpunet.models.problems import InputError
 from gpunet.models.quote import QuoteFile, QuoteLine, UnmatchedLine
 from gpunet.models.terms import PriceStep
-from gpunet.quote_columns import HEADINGS
+from gpunet.quote_columns import HEADINGS, LABELS
 from gpunet.quote_file import overrides_of, read_quote, write_quote
 from gpunet.quote_import import ImportOptions, import_quote
 from gpunet.quote_values import CellError, day, money, pieces, weeks
@@ -532,3 +532,17 @@ def test_a_case_names_its_quotes(tmp_path: Path) -> None:
     for odd in (3, "", "a\0b"):
         with pytest.raises(InputError, match=r"quotes\[0\]"):
             case_from_data({**data, "quotes": [odd]}, CATALOG)
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_heading_and_field() -> None:
+    """What a column may be called, what may stand above the table, and every field of a quote file is documented."""
+    page = (ROOT / "docs/quotes.md").read_text("utf-8")
+    for table_of in (HEADINGS, LABELS):
+        for meaning, names in table_of.items():
+            assert f"| `{meaning}` | {', '.join(names)} |" in page
+    for model in (QuoteFile, QuoteLine):
+        for name, field in model.model_fields.items():
+            assert f"| `{name}` | {' '.join((field.description or '').replace('``', '`').split())} |" in page

@@ -85,9 +85,8 @@ def everything() -> tuple[Design, Catalog]:
         "frontend": {},
         "oob": {},
     }
-    return optimize(
-        Case.model_validate({"cluster": {"gpus": 64, "server": "dgx-h100"}, "fabrics": fabrics}), catalog
-    ), (catalog)
+    case = Case.model_validate({"cluster": {"gpus": 64, "server": "dgx-h100"}, "fabrics": fabrics})
+    return optimize(case, catalog), catalog
 
 
 DESIGNS: dict[str, Callable[[], tuple[Design, Catalog]]] = {

@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 WORKERS ?= 2
 
-.PHONY: demo test lint types check bench docs clean
+.PHONY: demo test lint types check bench docs site clean
 
 demo: $(READY)
 	$(BIN)/gpunet optimize cases/guide-256.yaml -o out/guide-256
@@ -32,6 +32,10 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/run_notebook.py
+
+# The documentation as a site, in build/site. Every link within it must lead somewhere.
+site: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 clean:
 	rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -5,11 +5,18 @@ A page marks each such part with ``<!-- generated: name -->`` and ``<!-- end -->
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
+from typer.main import get_command
+
+from gpunet import cli
+from gpunet.catalogs.load import FILES
 from gpunet.models import design
 from gpunet.models.base import Strict
 from gpunet.models.case import Case, FabricBase
@@ -28,7 +35,14 @@ def page(text: str) -> str:
 
 def _make(name: str) -> str:
     kind, _, what = name.partition(".")
-    makers: dict[str, Callable[[str], str]] = {"case": case_table, "result": result_table, "program": program_table}
+    makers: dict[str, Callable[[str], str]] = {
+        "case": case_table,
+        "result": result_table,
+        "program": program_part,
+        "catalogue": catalogue_part,
+        "commands": commands_part,
+        "thumb": thumb_part,
+    }
     return f"\n{makers[kind](what)}\n"
 
 
@@ -157,19 +171,156 @@ def result_table(model: str) -> str:
 # --- the program ------------------------------------------------------------------------------------------------------
 
 
-def program_table(what: str) -> str:
-    """``symbols`` or ``families`` of the mixed-integer program, from its docstrings."""
+def program_part(what: str) -> str:
+    """``symbols``, ``families`` or ``code`` of the mixed-integer program, from its docstrings and its functions."""
     if what == "symbols":
         paragraphs = (program.__doc__ or "").strip().split("\n\n")
         return "\n\n".join(f"```text\n{p}\n```" if "[" in p else _prose(p) for p in paragraphs[1:]) + "\n"
+    if what == "code":
+        return "\n".join(map(_side_by_side, program.FAMILIES))
     return _table(("equation", "name", "setting", "function"), (_family(family) for family in program.FAMILIES))
 
 
 def _family(family: program.Family) -> tuple[str, ...]:
     said, maths = (family.build.__doc__ or "").strip().split("\n\n", 1)
     equations = (f"`{re.sub(' +', ' ', line.strip())}`" for line in maths.strip().splitlines())
-    settings = ", ".join(f"`{setting}`" for setting in family.setting.split(", ")) if family.setting else "physics"
+    settings = _settings(family) if family.setting else "physics"
     return f"{_prose(said)}<br>{'<br>'.join(equations)}", f"`{family.name}`", settings, f"`{family.build.__name__}`"
+
+
+def _side_by_side(family: program.Family) -> str:
+    """A family in words and mathematics, and the function that builds it without its docstring."""
+    said, maths = (family.build.__doc__ or "").strip().split("\n\n", 1)
+    setting = f"Setting: {_settings(family)}." if family.setting else "Physics: no setting lifts it."
+    return (
+        f"## `{family.name}`\n\n{_prose(said)} {setting}\n\n"
+        f'<div class="side" markdown>\n\n```text\n{inspect.cleandoc(maths)}\n```\n\n'
+        f"```python\n{_code(family.build)}```\n\n</div>\n"
+    )
+
+
+def _settings(family: program.Family) -> str:
+    return ", ".join(f"`{setting}`" for setting in family.setting.split(", "))
+
+
+def _code(function: Callable[..., Any]) -> str:
+    """The text of a function, docstring left out."""
+    source = inspect.getsource(function)
+    body = ast.parse(source).body[0]
+    if not isinstance(body, ast.FunctionDef):
+        raise TypeError(f"{function} is no plain function")
+    docstring = body.body[0]
+    lines = source.splitlines(keepends=True)
+    return "".join([*lines[: docstring.lineno - 1], *lines[docstring.end_lineno :]])
+
+
+# --- the catalogue ----------------------------------------------------------------------------------------------------
+
+
+def catalogue_part(what: str) -> str:
+    """``files``: the fields of every file of the catalogue; ``within``: those of the things in an entry."""
+    entries = {kind.model: f"{stem}.yaml" for stem, kind in FILES.items()}
+    if what == "files":
+        return "\n".join(_model_section(f"`{file}`", model) for model, file in entries.items())
+    inner: dict[type[Strict], None] = {}
+    for model in entries:
+        inner |= dict.fromkeys(_models_within(model))
+    return "\n".join(_model_section(f"`{model.__name__}`", model) for model in inner if model not in entries)
+
+
+def _models_within(model: type[Strict]) -> Iterator[type[Strict]]:
+    for info in model.model_fields.values():
+        for found in _classes(info.annotation):
+            yield found
+            yield from _models_within(found)
+
+
+def _classes(hint: object) -> Iterator[type[Strict]]:
+    if isinstance(hint, type) and issubclass(hint, Strict):
+        yield hint
+    for inner in get_args(hint):
+        yield from _classes(inner)
+
+
+def _model_section(title: str, model: type[Strict]) -> str:
+    schema = model.model_json_schema()
+    rows = (
+        (
+            f"`{name}`",
+            _link_to_models(schema, field) or _takes(schema, field),
+            "needed" if name in schema.get("required", ()) else _default(field.get("default")),
+            _prose(field.get("description", "")),
+        )
+        for name, field in schema["properties"].items()
+        if name != "id"
+    )
+    says = _prose((model.__doc__ or "").strip())
+    return f"### {title}\n\n{says}\n\n{_table(('field', 'takes', 'default', 'meaning'), rows)}"
+
+
+def _link_to_models(schema: Schema, field: Schema) -> str:
+    """For a field that holds things with fields of their own, where these stand on the page."""
+    found = _model(schema, field)
+    if "properties" not in found:
+        return ""
+    name = found["title"]
+    link = f"[`{name}`](#{name.lower()})"
+    listed = any(option.get("type") == "array" for option in (field, *field.get("anyOf", ())))
+    return f"list of {link}" if listed else link
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
+
+
+def commands_part(what: str) -> str:
+    """``all``: every command as its help has it."""
+    del what
+    return "\n".join(_command_section(name, command) for name, command in commands())
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command with the words that call it; those that only hold others are left out."""
+    root: Any = get_command(cli.app)
+    waiting = [("gpunet", root)]
+    while waiting:
+        name, command = waiting.pop(0)
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield name, command
+        else:
+            waiting[:0] = [(f"{name} {word}", one) for word, one in inner.items()]
+
+
+def _command_section(name: str, command: Any) -> str:
+    context = command.make_context(name, [], resilient_parsing=True)
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
+    rows = ((f"`{words}`", _prose(meaning)) for words, meaning in records if words != "--help")
+    epilog = inspect.cleandoc((command.epilog or "").replace("\b", "")).strip()
+    shown = f"\n```text\n{epilog}\n```\n" if epilog else ""
+    return (
+        f"## {name}\n\n{inspect.cleandoc(command.help)}\n\n```text\n{usage}\n```\n\n"
+        f"{_table(('argument or option', 'meaning'), rows)}{shown}"
+    )
+
+
+# --- rules of thumb ---------------------------------------------------------------------------------------------------
+
+
+def thumb_part(rule: str) -> str:
+    """A rule of thumb beside computed optima: a table, and what it comes to."""
+    head, rows, said = getattr(_beside("rules_of_thumb"), rule)()
+    return f"{_table(head, iter(rows))}\n{said}\n"
+
+
+def _beside(name: str) -> Any:
+    """A module of this folder, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def pages() -> Iterator[tuple[Path, str, str]]:

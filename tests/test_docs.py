@@ -66,12 +66,14 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 ELSEWHERE = [["--install-completion"]]
 """Commands that other tests run, because they need a shell: ``test_completion.py``."""
+SHOWN = re.compile(r"^<!-- shown -->\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""What a page says that its commands print; three dots stand for what is left out."""
 WITH_COMMANDS = [page for page in PAGES if list(commands(page.read_text("utf-8")))]
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_commands_run(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader who writes the files of a page and types its commands sees them work."""
+    """A reader who writes the files of a page and types its commands sees them work, and print what it shows."""
     text = page.read_text(encoding="utf-8")
     for block in blocks(text, "yaml"):
         name = re.match(r"# ([\w./-]+\.yaml)\n", block)
@@ -80,6 +82,7 @@ def test_commands_run(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -
             (desk / name[1]).write_text(block, encoding="utf-8")
     # Watching ends with Ctrl-C, here as soon as a save is waited for.
     monkeypatch.setattr(Saves, "wait", _interrupted)
+    said: list[str] = []
     for words, code in commands(text):
         if words in ELSEWHERE:
             continue
@@ -87,6 +90,9 @@ def test_commands_run(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -
         if words[0] == "watch":
             code = Exit.INTERRUPTED
         assert (words, done.exit_code) == (words, code), done.output
+        said += map(_timeless, done.output.splitlines())
+    for shown in SHOWN.findall(text):
+        assert [line for line in shown.splitlines() if line != "..." and _timeless(line) not in said] == []
 
 
 def _interrupted(_: Saves) -> None:
@@ -129,11 +135,12 @@ def _timeless(line: str) -> str:
     return re.sub(r"\d+\.\d s\)", "0.0 s)", line).rstrip()
 
 
-def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """The Python of the README is Python, and prints what it says."""
-    (example,) = blocks(text_of("README.md"), "python")
-    exec(compile(example, "README.md", "exec"), {})
-    assert re.fullmatch(r"optimal [\d.]+\n", capsys.readouterr().out)
+@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+def test_the_python_example_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The Python of a page is Python, and prints what it says."""
+    (example,) = blocks(text_of(name), "python")
+    exec(compile(example, name, "exec"), {})
+    assert re.fullmatch(r"optimal [\d.]+\n(True\n)?", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -154,15 +161,50 @@ def _headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_generated_pages_are_up_to_date() -> None:
-    """``make docs`` would change nothing."""
+GENERATED = [
+    "docs/case-file.md",
+    "docs/catalogue-schema.md",
+    "docs/commands.md",
+    "docs/families.md",
+    "docs/formulation.md",
+    "docs/result.md",
+    "docs/rules-of-thumb.md",
+]
+
+
+@pytest.fixture(scope="module")
+def generate() -> Any:
+    """The module that makes the generated parts."""
     spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
     assert spec is not None
     assert spec.loader is not None
-    generate: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_up_to_date(generate: Any) -> None:
+    """``make docs`` would change nothing."""
     found = {name_of(path): text == wanted for path, text, wanted in generate.pages()}
-    assert found == dict.fromkeys(("docs/case-file.md", "docs/formulation.md", "docs/result.md"), True)
+    assert found == dict.fromkeys(GENERATED, True)
+
+
+def test_examples_of_the_help_are_commands(generate: Any) -> None:
+    """Every example that a help text gives is a command with options that exist and values that they take."""
+    known = dict(generate.commands())
+    examples = [
+        line.strip()
+        for command in [generate.get_command(cli.app), *known.values()]
+        for line in f"{command.help or ''}\n{command.epilog or ''}".splitlines()
+        if line.strip().startswith("gpunet ")
+    ]
+    assert len(examples) > 30
+    for example in examples:
+        # What follows two blanks says what the example is for; a pipe and a file are the shell's.
+        words = shlex.split(re.split(r" {2,}| [|>] ", example)[0])
+        name = max((name for name in known if f"{' '.join(words)} ".startswith(f"{name} ")), key=len, default="")
+        assert name, example
+        known[name].make_context(name, words[len(name.split()) :])
 
 
 def leaves(schema: dict[str, Any], node: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -192,16 +234,17 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 
 def test_examples_are_cases() -> None:
-    """Every case in the pages is one that gpunet reads, and the long one has a design."""
+    """Every case in the pages is one that gpunet reads, and the long one of the case file has a design."""
     catalog = load_catalog()
     found = [
-        case_from_data(yaml.safe_load(block), catalog)
+        (page.name, case_from_data(yaml.safe_load(block), catalog))
         for page in PAGES
         for block in blocks(page.read_text("utf-8"), "yaml")
         if re.search(r"^cluster:", block, re.MULTILINE)
     ]
     assert len(found) >= 3
-    longest = max(found, key=lambda case: len(case.model_dump_json(exclude_defaults=True)))
+    of_case_file = [case for name, case in found if name == "case-file.md"]
+    longest = max(of_case_file, key=lambda case: len(case.model_dump_json(exclude_defaults=True)))
     assert longest.limits.vendors is not None
     assert optimize(longest, catalog).result.status is Status.OPTIMAL
 

@@ -1,0 +1,165 @@
+"""The documentation as a site: it builds without a warning, needs nothing from elsewhere, and no link in it is dead."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly: a warning is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "GPUNET_SITE_SOURCES": str(tmp_path_factory.mktemp("sources"))}
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+class Page(HTMLParser):
+    """What a page points to, what it loads, and what can be pointed to in it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.names: set[str] = set()
+        self.words = ""
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value for name, value in attrs if value}
+        self.names |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag == "link" and "href" in found:
+            self.loaded.append(found["href"])
+        if "src" in found:
+            self.loaded.append(found["src"])
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    """Every page of the site but the one for wrong addresses, whose links are those of a server."""
+    return {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+
+
+def test_every_page_of_the_folder_is_on_the_site_and_can_be_reached(pages: dict[Path, Page], site: Path) -> None:
+    """From the first page on; also the cases, which stand in a folder of their own."""
+    first = site / "index.html"
+    reached, waiting = {first}, [first]
+    while waiting:
+        here = waiting.pop()
+        for link in pages[here].links:
+            there = (here.parent / unquote(urlsplit(link).path)).resolve()
+            if not urlsplit(link).scheme and there in pages and there not in reached:
+                reached.add(there)
+                waiting.append(there)
+    written = {site / f"{'index' if path.stem == 'README' else path.stem}.html" for path in DOCS.glob("*.md")}
+    assert len(written) > 20
+    assert written | {site / "cases/index.html", site / "catalogs/index.html"} <= reached
+    assert reached == set(pages)
+
+
+def test_no_link_is_dead(pages: dict[Path, Page]) -> None:
+    """Every link within the site leads to a file of it, and to a place within that file where it names one."""
+    dead, followed = [], 0
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            followed += 1
+            there = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            known = pages[there].names if there in pages else set()
+            if not there.is_file() or (parts.fragment and unquote(parts.fragment) not in known):
+                dead.append(f"{path.name}: {link}")
+    assert followed > 1000
+    assert dead == []
+
+
+def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page], site: Path) -> None:
+    """No font, style, script or picture of another server; everything a page loads is a file of the site."""
+    loaded = {(path, name) for path, page in pages.items() for name in page.loaded}
+    assert len(loaded) > 50
+    assert [name for _, name in loaded if urlsplit(name).scheme not in ("", "data") or name.startswith("//")] == []
+    missing = [
+        f"{path.name}: {name}"
+        for path, name in loaded
+        if urlsplit(name).scheme != "data" and not (path.parent / unquote(urlsplit(name).path)).is_file()
+    ]
+    assert missing == []
+    styles = [style.read_text("utf-8") for style in site.rglob("*.css")]
+    assert not any("url(http" in style or "@import" in style for style in styles)
+
+
+def test_the_reference_holds_what_it_refers_to(pages: dict[Path, Page], site: Path) -> None:
+    """The Python page has every public function with its text; the page of families has every family with its code."""
+    import gpunet
+    from gpunet.solver.program import FAMILIES
+
+    python = pages[site / "python.html"]
+    public = [name for name in gpunet.__all__ if not name.startswith("_")]
+    assert {f"gpunet.{name}" for name in public} <= python.names
+    assert "The best network for a case, proven and verified." in " ".join(python.words.split())
+    families = pages[site / "families.html"]
+    assert {family.name for family in FAMILIES} <= families.names
+    assert all(f"def {family.build.__name__}(" in families.words for family in FAMILIES)
+
+
+@pytest.fixture(scope="module")
+def hooks() -> Any:
+    """The hooks of the site, loaded as mkdocs loads them."""
+    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "site_hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "expected"),
+    [
+        ("README.md", "[cases](../cases/README.md#more)", "[cases](cases/README.md#more)"),
+        ("cases/README.md", "[method](../docs/method.md)", "[method](../method.md)"),
+        ("formulation.md", "see [`program`](../solver/program.py).", "see `program`."),
+        ("method.md", "[missing](missing.md)", None),
+        ("method.md", "[here](optics.md#rules) and [there](https://a.example/b)", None),
+        ("method.md", "[below](#below), ![drawn](../x.svg)", None),
+    ],
+)
+def test_links_out_of_the_folder_stay_on_the_site(hooks: Any, page: str, text: str, expected: str | None) -> None:
+    """What the site has is linked there; what it has not is named without a link; all else is left alone."""
+    known = {"cases/README.md", "method.md", "optics.md"}
+    on_site = SimpleNamespace(get_file_from_path=lambda path: path if path in known else None)
+    here = SimpleNamespace(file=SimpleNamespace(src_uri=page))
+    assert hooks.on_page_markdown(text, here, None, on_site) == (expected or text)
+
+
+def test_a_page_that_the_navigation_forgets_is_found_under_more(
+    hooks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages named are left where they are; the others come last."""
+    monkeypatch.setenv(hooks.SOURCES, str(tmp_path / "sources"))
+    for name in ("one.md", "two.md", "three.md"):
+        (tmp_path / name).touch()
+    config = SimpleNamespace(nav=[{"Part": [{"First": "one.md"}]}, "two.md"], docs_dir=str(tmp_path))
+    assert hooks.on_config(config).nav[2:] == [{"More": ["three.md"]}]

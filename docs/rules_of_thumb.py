@@ -74,7 +74,10 @@ def optimum(gpus: int, **settings: Any) -> Optimum:
 
 
 def _switches(fabric: FabricDesign) -> str:
-    return " + ".join(f"{tier.count} x `{tier.switch}`" for tier in fabric.tiers)
+    """``16 + 8 x `model``` where both tiers have one model, which is named once."""
+    models = list(dict.fromkeys(tier.switch for tier in fabric.tiers))
+    counts = (" + ".join(str(tier.count) for tier in fabric.tiers if tier.switch == model) for model in models)
+    return ", ".join(f"{count} x `{model}`" for count, model in zip(counts, models, strict=True))
 
 
 def _usd(amount: float) -> str:
@@ -86,16 +89,7 @@ Row = tuple[str, ...]
 
 def cages() -> tuple[Row, Iterable[Row], str]:
     """800G from 128 GPUs: the optimum of all switches against that of switches with cages of 400G at most."""
-    head = (
-        "GPUs",
-        "all switches USD",
-        "cages of 400G at most USD",
-        "dearer by",
-        "kW",
-        "kW",
-        "cheapest of all",
-        "uplinks",
-    )
+    head = ("GPUs", "all switches USD", "400G at most USD", "dearer by", "kW", "400G at most kW", "cheapest", "uplinks")
     rows = []
     for gpus in SIZES:
         free, narrow = optimum(gpus), optimum(gpus, narrow=True)

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from outside_tools import tool
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+)
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +139,70 @@ def test_the_reference_holds_what_it_refers_to(pages: dict[Path, Page], site: Pa
     families = pages[site / "families.html"]
     assert {family.name for family in FAMILIES} <= families.names
     assert all(f"def {family.build.__name__}(" in families.words for family in FAMILIES)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder without a word."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """The site on a server of this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A browser without a screen."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = tool("chromium")
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(tool("chromedriver")))
+    driver.set_script_timeout(60)
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+SEARCH = """
+const done = arguments[0], field = document.querySelector("input[name=query]");
+field.focus(); field.value = "oversubscription"; field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true}));
+const look = () => {
+  const found = document.querySelectorAll(".md-search-result__link");
+  if (found.length) done([...found].map((link) => link.href)); else setTimeout(look, 100);
+};
+look();
+"""
+
+
+def test_it_works_in_a_browser(chromium: Any, address: str) -> None:
+    """No error, nothing asked of another server, a search that finds pages, and no page wider than a phone."""
+    chromium.get(f"{address}/index.html")
+    found = chromium.execute_async_script(SEARCH)
+    assert f"{address}/case-file.html" in {link.partition("?")[0].partition("#")[0] for link in found}
+    screen = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    for name in ("index", "rules-of-thumb", "families", "commands"):
+        chromium.get(f"{address}/{name}.html")
+        assert chromium.execute_script("return document.documentElement.scrollWidth") <= screen["width"], name
+    assert [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
+    events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
+    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    assert f"{address}/search/search_index.json" in asked
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:", "chrome:"))] == []
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,11 +11,6 @@ from gpunet.cli_design import DesignPath, design_of
 from gpunet.cli_options import ChosenEngine, EngineName
 from gpunet.export import FORMATS
 from gpunet.shell import CatalogDirs, Exit, complain, load_parts, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpunet.files import Content
 
 WIDEST = max(map(len, FORMATS), default=0)
 EPILOG = "\n    ".join(
@@ -54,9 +48,7 @@ def export(
     The same design gives the same files, byte for byte.
     """
     from gpunet import progress
-    from gpunet.export import ExportError
-    from gpunet.export import export as made
-    from gpunet.files import write_all
+    from gpunet.export import ExportError, write
 
     if to not in FORMATS:
         raise unknown(to, list(FORMATS), "--to")
@@ -64,21 +56,10 @@ def export(
     found = design_of(design, catalog, engine.value)
     try:
         with progress.shown("writing"):
-            contents = made(found, catalog, to)
-            folder, named = _placed(out, contents, FORMATS[to].one_file)
-            paths = write_all(folder, named)
+            paths = write(found, catalog, to, out)
     except ExportError as error:
         complain(f"{design}: {error}")
         raise typer.Exit(Exit.FAILED) from None
-    if FORMATS[to].one_file:
-        complain(f"{paths[0]} is written")
-    else:
-        complain(f"{folder}: {', '.join(path.name for path in paths)} are written")
-
-
-def _placed(out: Path, contents: Mapping[str, Content], one_file: bool) -> tuple[Path, dict[str, Content]]:
-    """The folder to write to and the contents under their names there."""
-    if not one_file or out.is_dir():
-        return out, dict(contents)
-    (content,) = contents.values()
-    return Path(os.path.dirname(out)), {out.name: content}
+    *rest, last = (str(path) if len(paths) == 1 else path.name for path in paths)
+    listed = f"{paths[0].parent}: {', '.join(rest)} and {last} are" if rest else f"{last} is"
+    complain(f"{listed} written")

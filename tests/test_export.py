@@ -16,6 +16,7 @@ from outside_tools import tool
 from sample_design import converged, hand_catalog, one_rack, two_by_two, two_pods, with_ledger
 from typer.testing import CliRunner
 
+import gpunet
 from gpunet.catalogs import load_catalog
 from gpunet.cli import app
 from gpunet.design_file import TABLES, write_design
@@ -243,7 +244,9 @@ def test_a_case_is_designed_and_exported(tmp_path: Path) -> None:
     case.write_text("cluster: {servers: 2, server: dgx-h100}\nfabrics: {backend: {}}\n", encoding="utf-8")
     code, said = run(case, "--to", "csv", "-o", tmp_path / "out")
     assert code == 0
-    assert f"{tmp_path / 'out'}: places.csv, devices.csv," in said
+    assert said.endswith(
+        f"{tmp_path / 'out'}: places.csv, devices.csv, adapters.csv, seats.csv and links.csv are written\n"
+    )
     with (tmp_path / "out" / "devices.csv").open(encoding="utf-8", newline="") as stream:
         assert [row["kind"] for row in csv.DictReader(stream)] == ["server", "server", "switch"]
 
@@ -288,3 +291,22 @@ def test_the_help_lists_every_format() -> None:
     """With a line on each."""
     said = run("--help")[1]
     assert all(name in said and form.about in said for name, form in FORMATS.items())
+
+
+# --- from Python ------------------------------------------------------------------------------------------------------
+
+
+def test_programs_write_and_read_back(tmp_path: Path) -> None:
+    """The public interface does what the command does, and the ledger comes back."""
+    design = gpunet.optimize({"cluster": {"servers": 2, "server": "dgx-h100"}, "fabrics": {"backend": {}}})
+    assert gpunet.write_export(design, "dot", tmp_path / "a.dot") == [tmp_path / "a.dot"]
+    assert gpunet.read_export(tmp_path / "a.dot", "dot") == design.ledger
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("dott", "found 'dott' as a format, expected"), ("netbox", "does not hold the whole ledger")]
+)
+def test_programs_are_told_what_cannot_be_read(name: str, says: str, tmp_path: Path) -> None:
+    """A format that does not exist, or does not hold the ledger, is a ValueError."""
+    with pytest.raises(ValueError, match=says):
+        gpunet.read_export(tmp_path, name)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpunet.files import Content
+from gpunet.files import Content, write_all
 
 if TYPE_CHECKING:
     from gpunet.models.design import Design
@@ -86,6 +86,20 @@ def export(design: Design, catalog: Catalog, name: str) -> Mapping[str, Content]
     form = FORMATS[name]
     made: Mapping[str, Content] = getattr(importlib.import_module(form.module), form.function)(design, catalog)
     return made
+
+
+def write(design: Design, catalog: Catalog, name: str, place: str | Path) -> list[Path]:
+    """Write a design in a format, all files or none, and give back their paths.
+
+    ``place`` is the file, or the folder for a format of several files; a format of one file goes into a folder that is
+    there under its own name. Raises what ``export`` raises, and ``gpunet.files.OutputError``.
+    """
+    contents = dict(export(design, catalog, name))
+    folder = Path(place)
+    if FORMATS[name].one_file and not folder.is_dir():
+        (content,) = contents.values()
+        folder, contents = folder.parent, {folder.name: content}
+    return write_all(folder, contents)
 
 
 def read_back(path: str | Path, name: str) -> Ledger:

@@ -83,13 +83,27 @@ def bom_cells(design: Design) -> BomCells:
 
 def _shown(design: Design) -> list[str]:
     lines = design.result.bom
-    filled = {"surplus": any(line.surplus for line in lines), "steps": any(map(_steps_cents, lines))}
+    filled = {"surplus": any(_more(line).surplus for line in lines), "steps": any(map(_steps_cents, lines))}
     return [name for name in _COLUMNS if name not in _OPTIONAL or filled[name]]
+
+
+class _More(NamedTuple):
+    """Pieces of a line beside those in the design."""
+
+    spares: int
+    surplus: int
+    bought: int
+
+
+def _more(line: BomLine) -> _More:
+    """A bill without terms of sale knows no spares and no packs."""
+    spares, surplus = getattr(line, "spares", 0), getattr(line, "surplus", 0)
+    return _More(spares, surplus, line.quantity + spares - line.owned + surplus)
 
 
 def _steps_cents(line: BomLine) -> int:
     """What a line costs more than its pieces at its unit price, cents: the dearer pieces before a price step."""
-    return usd_to_cents(line.extended_usd) - line.bought * usd_to_cents(line.unit_price_usd)
+    return usd_to_cents(line.extended_usd) - _more(line).bought * usd_to_cents(line.unit_price_usd)
 
 
 def write_bom(book: Book, design: Design, catalog: Catalog, cells: BomCells) -> None:
@@ -119,6 +133,7 @@ def _line(line: BomLine, row: int, catalog: Catalog, cells: BomCells, total: flo
     at = {name: f"${column}{row}" for name, column in cells.columns.items()}
     surplus = f"+{at['surplus']}" if "surplus" in at else ""
     steps = f"+{at['steps']}" if "steps" in at else ""
+    more = _more(line)
     known = line.price_how.replace('"', '""')
     return {
         "part": line.part,
@@ -126,10 +141,10 @@ def _line(line: BomLine, row: int, catalog: Catalog, cells: BomCells, total: flo
         "vendor": part.vendor if part else "",
         "model": part.model if part else "",
         "quantity": line.quantity,
-        "spares": Cell(line.spares, "input"),
+        "spares": Cell(more.spares, "input"),
         "owned": Cell(line.owned, "input"),
-        "surplus": line.surplus,
-        "bought": Formula(f"MAX(0,{at['quantity']}+{at['spares']}-{at['owned']}){surplus}", line.bought),
+        "surplus": more.surplus,
+        "bought": Formula(f"MAX(0,{at['quantity']}+{at['spares']}-{at['owned']}){surplus}", more.bought),
         "price": Cell(line.unit_price_usd, "input"),
         "steps": _steps_cents(line) / 100,
         "total": Formula(f"ROUND({at['bought']}*{at['price']},2){steps}", line.extended_usd),

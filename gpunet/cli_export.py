@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gpunet import completion
 from gpunet.cli_design import DesignPath, design_of
 from gpunet.cli_options import ChosenEngine, EngineName
 from gpunet.export import FORMATS
@@ -30,7 +31,12 @@ EPILOG = "\n    ".join(
 
 def export(
     design: DesignPath,
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="One of the formats below.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="FORMAT", help="One of the formats below.", autocompletion=completion.export_formats
+        ),
+    ],
     out: Annotated[
         Path,
         typer.Option(

@@ -32,23 +32,38 @@ def watch(
 ) -> None:
     """Design a case anew whenever it is saved, and show what changed.
 
-    The case and the folders of --catalog are watched. Mistakes in them are told, and the next save is waited for; what
-    changed is told against the last design there was. Ctrl-C ends it.
+    The case, the quotes that it names and the folders of --catalog are watched. Mistakes in them are told, and the next
+    save is waited for; what changed is told against the last design there was. Ctrl-C ends it.
     """
     from gpunet.catalogs import load_catalog
 
     check_seconds(time_limit)
-    saves = Saves([case, *(catalog_dirs or ())])
+    saves = Saves()
+    quotes: list[Path] = []
     if not case.exists():
         # Most likely a slip of the pen: waiting for such a file to appear would help nobody.
         case_of(case, load_catalog(), objective)
     spare_collecting()
     before: Design | None = None
     while True:
-        saves.mark()
+        quotes = _quotes_of(case, quotes)
+        saves.mark([case, *quotes, *(catalog_dirs or ())])
         before = _designed(case, catalog_dirs, objective, engine, time_limit, before) or before
         complain(f"{case}: waiting for the next save; Ctrl-C ends this")
         saves.wait()
+
+
+def _quotes_of(case: Path, known: list[Path]) -> list[Path]:
+    """The quote files that a case names; while the case cannot be read, those that were known."""
+    from gpunet.catalogs.located_yaml import read_yaml
+    from gpunet.models.problems import InputError
+
+    try:
+        data = read_yaml(case).data
+    except InputError:
+        return known
+    named = data.get("quotes") if isinstance(data, dict) else None
+    return [case.parent / name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
 
 def _designed(
@@ -106,13 +121,14 @@ class Saves:
     name, as most editors do it. A file that is gone for a moment is waited for.
     """
 
-    def __init__(self, paths: Iterable[Path], sleep: Callable[[float], object] = time.sleep) -> None:
-        self._paths = list(paths)
+    def __init__(self, sleep: Callable[[float], object] = time.sleep) -> None:
+        self._paths: list[Path] = []
         self._sleep = sleep
         self._known: list[_Seen] = []
 
-    def mark(self) -> None:
-        """Take the files as they are now for known."""
+    def mark(self, paths: Iterable[Path]) -> None:
+        """Take these files, and those in these folders, for known as they are now."""
+        self._paths = list(paths)
         self._known = self._look()
 
     def wait(self) -> None:
@@ -133,6 +149,7 @@ def _files(path: Path) -> Iterator[_Seen]:
         for file in path.iterdir() if path.is_dir() else [path]:
             found = file.stat()
             yield _Seen(file, found.st_ino, found.st_mtime_ns, found.st_size)
-    except OSError:
-        # Gone between the look into the folder and the look at the file; the next look will tell.
+    except (OSError, ValueError):
+        # Gone between the look into the folder and the look at the file, which the next look will tell; or a name that
+        # no file can have.
         return

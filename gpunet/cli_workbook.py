@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gpunet import completion
 from gpunet.cli_design import DesignPath, design_of
 from gpunet.cli_options import ChosenEngine, EngineName
 from gpunet.shell import CatalogDirs, complain, load_parts, unknown
@@ -68,7 +69,12 @@ def workbook(
 def labels(
     design: DesignPath,
     out: Annotated[Path, typer.Option("-o", metavar="FILE", readable=False, help="Label sheets to write, .pdf.")],
-    sheet: Annotated[str, typer.Option(metavar="NAME", help="Kind of label sheet, of those below.")] = SHEET,
+    sheet: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Kind of label sheet, of those below.", autocompletion=completion.label_sheets
+        ),
+    ] = SHEET,
     skip: Annotated[int, typer.Option(metavar="N", min=0, help="Labels of the first sheet that are used up.")] = 0,
     engine: ChosenEngine = EngineName.HIGHS,
     catalog_dirs: CatalogDirs = None,

@@ -54,6 +54,22 @@ def comparisons(incomplete: str) -> list[str]:
     return [*WORDS, *case_files(incomplete)]
 
 
+def export_formats(incomplete: str) -> list[str]:
+    """Formats of ``gpunet export``."""
+    from gpunet.export import FORMATS
+
+    del incomplete
+    return list(FORMATS)
+
+
+def label_sheets(incomplete: str) -> list[str]:
+    """Kinds of label sheets."""
+    from gpunet.report.labels import SHEETS
+
+    del incomplete
+    return list(SHEETS)
+
+
 def part_ids(ctx: Any, incomplete: str) -> Iterable[str]:
     """Parts of the catalogue, those of ``--catalog`` among them."""
     from gpunet.report.part_text import names_of

@@ -65,6 +65,8 @@ def offered(*words: str) -> list[str]:
         (("compare", "alpha.yaml", "--by", "p"), ["protocol"]),
         (("compare", "alpha.yaml", "--by", "be"), ["beta.yml"]),
         (("alternatives", "alpha.yaml", "--fabric", "s"), ["storage"]),
+        (("export", "alpha.yaml", "--to", "gr"), ["graphml"]),
+        (("labels", "alpha.yaml", "--sheet", "a4-3"), ["a4-3x8"]),
         (("catalog", "sh"), ["show"]),
         (("catalog", "list", "sw"), ["switch"]),
         (("catalog", "list", "--vendor", "nv"), ["nvidia"]),

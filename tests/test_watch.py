@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -63,8 +64,8 @@ def nothing() -> None:
 def watched(tmp_path: Path, *steps: Callable[[], object]) -> list[Callable[[], object]]:
     """Which of the steps are left when a wait for ``case.yaml`` and ``parts`` ends."""
     clock = Clock(*steps)
-    saves = Saves([tmp_path / "case.yaml", tmp_path / "parts"], clock)
-    saves.mark()
+    saves = Saves(clock)
+    saves.mark([tmp_path / "case.yaml", tmp_path / "parts"])
     saves.wait()
     return clock.steps
 
@@ -114,8 +115,8 @@ def test_parts_are_watched_too(files: Path) -> None:
 def test_a_save_during_the_work_is_not_missed(files: Path) -> None:
     """What was saved between the mark and the wait is found at the first looks."""
     clock = Clock(nothing, nothing)
-    saves = Saves([files / "case.yaml"], clock)
-    saves.mark()
+    saves = Saves(clock)
+    saves.mark([files / "case.yaml"])
     replaced(files / "case.yaml")
     saves.wait()
     assert clock.steps == []
@@ -260,6 +261,26 @@ def test_a_session(program: subprocess.Popen[str], tmp_path: Path) -> None:
     program.send_signal(signal.SIGINT)
     assert program.communicate(timeout=30)[0] == "gpunet: stopped by Ctrl-C\n"
     assert program.returncode == Exit.INTERRUPTED
+
+
+QUOTE = "supplier: one\nlines:\n- {part: ib-qm9700, unit_usd: PRICE}\n"
+
+
+def test_quotes_are_watched_too(program: subprocess.Popen[str], tmp_path: Path) -> None:
+    """A quote that the case names since its last save: its price in a file of its own changes the totals."""
+    quotes = tmp_path / "quotes"
+    quotes.mkdir()
+    (quotes / "one.yaml").write_text(QUOTE.replace("PRICE", "20000"))
+    assert "Proven optimal" in until_it_waits(program.stdout)
+    text = SMALL.replace("{backend: {}}", "{backend: {protocols: [infiniband], parts: {allow: [ib-qm9700]}}}")
+    save(tmp_path / "case.yaml", text.replace("SERVERS", "4") + "quotes: [quotes/one.yaml]\n")
+    assert "fabrics.backend.parts.allow" in until_it_waits(program.stdout)
+    save(quotes / "one.yaml", QUOTE.replace("PRICE", "20500"))
+    said = until_it_waits(program.stdout)
+    assert "500.00 more" in said
+    assert re.search(r"^quotes\[0\]\.lines\[0\]\.unit_usd +20000 +20500$", said, re.MULTILINE)
+    save(quotes / "one.yaml", QUOTE.replace("PRICE", "much"))
+    assert "one.yaml:3:" in until_it_waits(program.stdout)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 
 from gpunet.models.case import Case
 from gpunet.models.design import BomLine, Design, FabricDesign, Result, Status, Totals
@@ -85,6 +86,9 @@ def _differences(old: object, new: object, path: str) -> Iterator[tuple[str, ...
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(old, list) and isinstance(new, list) and any(isinstance(item, Mapping) for item in (*old, *new)):
+        for index, (before, now) in enumerate(zip_longest(old, new)):
+            yield from _differences(before, now, f"{path}[{index}]")
     elif isinstance(old, Mapping) and old and path.startswith("fabrics."):
         yield path, "designed", "left out"
     elif isinstance(new, Mapping) and new and path.startswith("fabrics."):

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpunet.models.shown import show_with
+from gpunet.python_export import read_export, write_export
 
 if TYPE_CHECKING:
     from gpunet.models.case import Case, Objective
     from gpunet.models.design import Design, Verification
-    from gpunet.models.ledger import Ledger
     from gpunet.models.parts import Catalog
     from gpunet.models.quote import QuoteCheck, QuoteFile, QuoteImport
     from gpunet.models.shown import Views
@@ -359,40 +359,6 @@ def workbook(design: Design, *, study: Sensitivity | None = None, catalog_dirs: 
     from gpunet.report.workbook import workbook as made
 
     return made(design, load_catalog(catalog_dirs), study)
-
-
-def write_export(
-    design: Design, name: str, place: str | Path, *, catalog_dirs: Sequence[str | Path] = ()
-) -> list[Path]:
-    """Write a design in the format of another program, all files or none, and give back their paths.
-
-    ``name`` is a format of ``gpunet export``, such as ``netbox``; ``place`` the file, or the folder for a
-    format of several. Raises ``ValueError`` for a format that does not exist or cannot hold the design and
-    ``gpunet.files.OutputError`` where nothing can be written.
-    """
-    from gpunet.catalogs import load_catalog
-    from gpunet.export import write
-
-    return write(design, load_catalog(catalog_dirs), _known_format(name), place)
-
-
-def read_export(place: str | Path, name: str) -> Ledger:
-    """The ledger in what ``write_export`` wrote, equal to the one that went out.
-
-    Raises ``ValueError`` for a format that does not exist or does not hold the whole ledger, and
-    ``gpunet.models.problems.InputError`` for what cannot be read.
-    """
-    from gpunet.export import read_back
-
-    return read_back(place, _known_format(name))
-
-
-def _known_format(name: str) -> str:
-    from gpunet.export import FORMATS
-
-    if name not in FORMATS:
-        raise ValueError(f"found {name!r} as a format, expected {', '.join(FORMATS)}")
-    return name
 
 
 def _ready(

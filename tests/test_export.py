@@ -7,24 +7,27 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx
 import pandas
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from outside_tools import tool
-from sample_design import converged, hand_catalog, one_rack, two_by_two, two_pods, with_ledger
+from sample_design import converged, hand_catalog, one_rack, two_by_two, two_pods, with_ledger, with_links
 from typer.testing import CliRunner
 
 import gpunet
 from gpunet.catalogs import load_catalog
 from gpunet.cli import app
 from gpunet.design_file import TABLES, write_design
-from gpunet.export import FORMATS, export, read_back
+from gpunet.export import FORMATS, ExportError, export, read_back, write
 from gpunet.files import write_all
 from gpunet.models.case import Case
 from gpunet.models.design import Design
-from gpunet.models.ledger import Adapter, Ledger
+from gpunet.models.ledger import Adapter, Device, Ledger, Link, RackPlace, Seat
 from gpunet.models.problems import InputError
 from gpunet.solver.optimize import optimize
 
@@ -119,6 +122,49 @@ def test_a_spoilt_export_is_refused(name: str, file: str, old: str, new: str, sa
     path.write_text(spoil(text, old, new), encoding="utf-8")
     with pytest.raises(InputError, match=says):
         read_back(place, name)
+
+
+text = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="\\"), min_size=1, max_size=8)
+number = st.integers(1, 10**9)
+length = st.floats(0.001, 10**9)
+
+
+@st.composite
+def ledgers(draw: st.DrawFn) -> Ledger:
+    """A ledger of anything that a design file may hold: a hand may have named racks, servers and parts."""
+    places = [RackPlace(name, *draw(st.tuples(length, length))) for name in draw(st.sets(text, min_size=1, max_size=3))]
+    names = sorted(draw(st.sets(text, min_size=2, max_size=4)))
+    racks = st.sampled_from([place.name for place in places])
+    devices = [Device(name, "pdu", "", draw(text), "", -1, draw(racks), draw(number), 1) for name in names]
+    of = st.sampled_from(names)
+    adapters = [Adapter(*draw(st.tuples(of, text, number)))]
+    seats = [Seat(*draw(st.tuples(of, text, number, text)))]
+    classes = st.sampled_from(["endpoint-leaf", "leaf-spine", "spine-core"])
+    end = (of, st.just("mgmt"), number, number)
+    row = st.tuples(text, classes, length, *end, *end, number, text, length)
+    return Ledger(places, devices, adapters, seats, [Link(*link) for link in draw(st.lists(row, max_size=4))])
+
+
+ODD = "a \"<&>', ;|[]{}#ü"
+ODD_LEDGER = Ledger(
+    [RackPlace(ODD, 0.1, 1e-9)],
+    [Device(ODD, "pdu", "", ODD, "", -1, ODD, 0, 1), Device("]", "pdu", "", "", "", -1, ODD, 0, 1)],
+    [Adapter(ODD, ODD, 1)],
+    [Seat(ODD, ODD, 1, ODD)],
+    [Link(ODD, "leaf-spine", 0.1, ODD, "mgmt", 1, 1, "]", "mgmt", 1, 1, 1, ODD, 2.5)],
+)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@example(ledger=ODD_LEDGER)
+@settings(max_examples=25, deadline=None)
+@given(ledger=ledgers())
+def test_any_ledger_comes_back(name: str, ledger: Ledger) -> None:
+    """Quotes, brackets, commas, foreign letters and odd figures pass through every format unharmed."""
+    sample = two_by_two()
+    with TemporaryDirectory() as folder:
+        place = written(Design(sample.case, sample.result, ledger), name, Path(folder))
+        assert read_back(place, name) == ledger
 
 
 # --- in their consumers -----------------------------------------------------------------------------------------------
@@ -291,6 +337,23 @@ def test_the_help_lists_every_format() -> None:
     """With a line on each."""
     said = run("--help")[1]
     assert all(name in said and form.about in said for name, form in FORMATS.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "says"),
+    [
+        ("netbox", {"a_group": "roof"}, "leaf-1 has no cages 'roof'; gpunet verify says what else is wrong"),
+        ("nvidia-p2p", {"b_group": "roof"}, "server-1 has no cages 'roof'"),
+        ("netbox", {"medium": "string-n005"}, "string-n005 is no cable or fibre of the catalogue"),
+        ("dot", {"medium": "up\\down"}, "has no place in DOT"),
+    ],
+)
+def test_a_design_that_does_not_hold_is_refused(name: str, fields: dict[str, Any], says: str, tmp_path: Path) -> None:
+    """A design file changed by hand gets a reason, and nothing is written."""
+    spoilt = with_links(two_by_two(), {0: fields})
+    with pytest.raises(ExportError, match=says):
+        write(spoilt, hand_catalog(), name, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 # --- from Python ------------------------------------------------------------------------------------------------------

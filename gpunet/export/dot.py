@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gpunet.design_file import TABLES
+from gpunet.export import ExportError
 from gpunet.export.graphml import EDGES, NODES, WHOLE
 from gpunet.export.ports import Ports, a_end, b_end
 from gpunet.export.tables import columns, ledger_of, texts, types
@@ -27,6 +28,7 @@ ROLES = {"leaf": "leaf", "spine": "spine", "core": "super_spine"}
 """Tiers in the words of those who simulate networks from DOT; anything but a switch is a host."""
 RUNS = {"nvidia": "cumulus"}
 """Operating system of an Ethernet switch by its vendor, where simulators know it by that name."""
+BACKSLASH = "\\"
 ENDPOINT = "endpoint-leaf"
 """Class of the links whose a-end, the leaf, is above its b-end."""
 ENDS = ("a_device", "b_device")
@@ -44,7 +46,7 @@ def _write(path: Path, design: Design, catalog: Catalog) -> None:
 
 def _lines(design: Design, catalog: Catalog) -> Iterator[str]:
     ports = Ports(design, catalog)
-    yield f"graph {_quote(design.case.name or 'design')} {{"
+    yield f"graph {_quote((design.case.name or 'design').replace(BACKSLASH, '/'))} {{"
     for table in WHOLE:
         for row in zip(*columns(design.ledger, table).values(), strict=True):
             yield f"// {table} {json.dumps(row, separators=(',', ':'), ensure_ascii=False)}"
@@ -72,6 +74,9 @@ def _attribute(field: str, value: object) -> str:
 
 
 def _quote(text: str) -> str:
+    """Text in quotes. Raises ``ExportError`` for a backslash, which DOT cannot tell from one that escapes a quote."""
+    if BACKSLASH in text:
+        raise ExportError(f"a backslash as in {text!r} has no place in DOT")
     return '"' + text.replace('"', '\\"') + '"'
 
 

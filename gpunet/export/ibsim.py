@@ -17,7 +17,7 @@ from gpunet.export.ports import End, Ports, a_end, b_end
 from gpunet.files import Content
 from gpunet.models.design import Design
 from gpunet.models.ledger import Link
-from gpunet.models.parts import Catalog, Protocol
+from gpunet.models.parts import Catalog
 from gpunet.models.problems import InputError, Problem, quoted
 
 MOST_PORTS = 254
@@ -43,9 +43,8 @@ def files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
     ports = Ports(design, catalog)
     subnets: dict[str, list[Link]] = {}
     for link in design.ledger.links:
-        switch = ports.devices[link.a_device]
-        if catalog.switches[switch.part].protocol is Protocol.INFINIBAND:
-            subnets.setdefault(switch.fabric, []).append(link)
+        if ports.is_infiniband(link.a_device):
+            subnets.setdefault(ports.devices[link.a_device].fabric, []).append(link)
     if not subnets:
         raise ExportError("no fabric is InfiniBand, and ibsim simulates no other")
     return {f"{name}.net": _net(name, links, ports) for name, links in subnets.items()}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gpunet.catalogs import split_medium_id
+from gpunet.export import ExportError
 from gpunet.export.netbox_words import (
     CABLE_TYPES,
     FIBRE_TYPES,
@@ -197,8 +198,10 @@ class _Netbox:
 
     def _medium(self, medium: str) -> str:
         part = split_medium_id(medium)[0]
-        cable = self.catalog.cables.get(part)
-        return CABLE_TYPES[cable.kind] if cable else FIBRE_TYPES[self.catalog.fibres[part].grade]
+        cable, fibre = self.catalog.cables.get(part), self.catalog.fibres.get(part)
+        if cable is None and fibre is None:
+            raise ExportError(f"{medium} is no cable or fibre of the catalogue; gpunet verify says what else is wrong")
+        return CABLE_TYPES[cable.kind] if cable else FIBRE_TYPES[fibre.grade] if fibre else ""
 
 
 def _role(device: Device) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpunet.export import ExportError
 from gpunet.models.design import Design
 from gpunet.models.ledger import Device, Link
 from gpunet.models.parts import CageGroup, Catalog, PortMode, Protocol
@@ -52,7 +53,7 @@ class _Group(NamedTuple):
 
 
 class Ports:
-    """The ports of a design."""
+    """The ports of a design. Raises ``ExportError`` for a link to cages that a device does not have."""
 
     def __init__(self, design: Design, catalog: Catalog) -> None:
         self._switches = catalog.switches
@@ -103,17 +104,15 @@ class Ports:
             for model, own in groups.items()
             for cages in own
         }
-        return {
-            cage: min(
-                (
-                    ports
-                    for ports, gbps in modes[(*self._model(cage[0]), cage[1])]
-                    if gbps == speed[cage] and ports >= port
-                ),
-                default=port,
-            )
-            for cage, port in highest.items()
-        }
+        splits: dict[Cage, int] = {}
+        for cage, port in highest.items():
+            device, group, _ = cage
+            own = modes.get((*self._model(device), group))
+            if own is None:
+                raise ExportError(f"{device} has no cages {group!r}; gpunet verify says what else is wrong")
+            fitting = (ports for ports, gbps in own if gbps == speed[cage] and ports >= port)
+            splits[cage] = min(fitting, default=port)
+        return splits
 
     def group(self, device: str, group: str) -> CageGroup:
         """The cages of a group, with its name on this device."""

@@ -49,7 +49,8 @@ def files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
 def _write(path: Path, design: Design, catalog: Catalog) -> None:
     from xlsxwriter import Workbook
 
-    fabrics: dict[str, list[Link]] = {}
+    # The backend comes first, as in the result.
+    fabrics: dict[str, list[Link]] = {name: [] for name in design.result.fabrics}
     for link in design.ledger.links:
         fabrics.setdefault(link.fabric, []).append(link)
     ports = Ports(design, catalog)
@@ -58,7 +59,12 @@ def _write(path: Path, design: Design, catalog: Catalog) -> None:
         book.set_properties({"title": f"Point to point: {design.case.name or 'design'}", "created": MADE})
         bold = book.add_format({"bold": True})
         for fabric, links in fabrics.items():
+            if not links:
+                continue
             sheet = book.add_worksheet(fabric)
+            sheet.set_landscape()
+            sheet.fit_to_pages(1, 0)
+            sheet.repeat_rows(0)
             sheet.freeze_panes(1, 0)
             sheet.autofilter(0, 0, len(links), len(COLUMNS) - 1)
             for number, (_, width) in enumerate(COLUMNS):

@@ -158,13 +158,16 @@ class _Pen:
         unit = min(room / needed, _MOST_POINTS)
         y = top - self._pad - (room - unit * needed) / 2
         largest = unit * lines[0][2]
+        block = self._canvas.beginText()
         for text, font, share in lines:
             # No line is set larger than the one above it: the near end must catch the eye.
             largest = min(unit * share, largest, self._fitting(text, font))
             size = max(_LEAST_POINTS, largest)
             y -= unit * share * _LEADING
-            self._canvas.setFont(font, size)
-            self._canvas.drawString(left + self._pad, y + size * 0.25, text)
+            block.setFont(font, size)
+            block.setTextOrigin(left + self._pad, y + size * 0.25)
+            block.textOut(text)
+        self._canvas.drawText(block)
 
     def _fitting(self, text: str, font: str) -> float:
         """Largest size at which the text keeps to the width of the label, points."""

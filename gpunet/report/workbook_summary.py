@@ -81,7 +81,13 @@ class Summary:
         source = "of every switch, all years"
         self._total("Support, USD", f"SUMPRODUCT({supported}*{per_switch})", support / 100, "usd", source)
         if rest:
-            self._total("Licences by the year, USD", repr(rest / 100), rest / 100, "usd", "as designed, fixed")
+            self._total(
+                "Other yearly costs, USD",
+                repr(rest / 100),
+                rest / 100,
+                "usd",
+                "licences and the like: fixed as designed",
+            )
         owned = f"SUM(B{first}:B{sheet.row})"
         self._total("Cost of ownership, USD", owned, totals.tco_usd, "usd", "the sum of these", "total")
         self._total("Largest draw, W", power.most, totals.power_max_w, "watts", "Power")

@@ -16,7 +16,7 @@ from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
 from gpunet.solver.eligible import Eligible, eligible
-from gpunet.solver.headroom import gauge_for
+from gpunet.solver.headroom_gauge import gauge_for
 from gpunet.solver.instance import Instance, Key, Management
 from gpunet.solver.interconnects import Tables
 from gpunet.solver.links import LinkBook, Way, cage_kinds

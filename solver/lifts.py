@@ -29,7 +29,8 @@ from gpunet.models.case import (
     StorageMode,
     Striping,
 )
-from gpunet.models.parts import Catalog, ServerRole
+from gpunet.models.lossless import Lossless, UnknownBuffers
+from gpunet.models.parts import Catalog, Protocol, ServerRole
 from gpunet.solver.demand import cages_of
 from gpunet.solver.eligible import KINDS, parts_by_kind
 
@@ -40,6 +41,10 @@ ENDLESS_KW = 100_000.0
 ENDLESS_UNITS = 1_000
 WIDER_ZONES = 4
 """How many times wider the zones of network racks are at most."""
+USUAL_FRAME_BYTES = 1500
+"""The frame that every Ethernet port takes; no smaller largest frame is looked at."""
+ENOUGH = 10_000_000
+"""More pieces of a part than any design has."""
 RESOLUTION = 2
 """Decimals of metres, kilowatts and ratios that are looked at."""
 
@@ -151,22 +156,32 @@ class Limit:
 def get(case: Case, setting: str) -> Any:
     """The value of one setting."""
     found: Any = case
-    for step in setting.split("."):
-        found = getattr(found, step)
+    for step in _steps(setting):
+        found = found[int(step)] if isinstance(found, tuple) else getattr(found, step)
     return found
+
+
+def _steps(setting: str) -> list[str]:
+    """``supply[0].at_most`` as ``supply``, ``0`` and ``at_most``."""
+    return setting.replace("[", ".").replace("]", "").split(".")
 
 
 def put(case: Case, setting: str, value: Any) -> Case:
     """The case with another value for one setting."""
-    found = _put(case, setting.split("."), value)
+    found = _put(case, _steps(setting), value)
     assert isinstance(found, Case)
     return found
 
 
 def _put(model: Any, path: list[str], value: Any) -> Any:
     head, rest = path[0], path[1:]
+    if model is None:
+        # A setting of a section that has been lifted as a whole.
+        return None
     if isinstance(model, Mapping):
         return {**model, head: value}
+    if isinstance(model, tuple):
+        return tuple(_put(x, rest, value) if i == int(head) else x for i, x in enumerate(model))
     inner = _put(getattr(model, head), rest, value) if rest else value
     return model.model_copy(update={head: inner})
 
@@ -184,6 +199,8 @@ def shown(value: Any) -> str:
         return "not set"
     if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, Strict):
+        value = value.model_dump(mode="json", exclude_defaults=True)
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{k}: {v}' for k, v in value.items())}}}"
     return f"{value:.12g}" if isinstance(value, float) else str(value)
@@ -199,12 +216,28 @@ def limits_of(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> li
         *_site(case, catalog, zones),
         *_cluster(case, catalog),
         *_parts("parts", case.parts),
+        *_buying(case),
     ]
     for name in FabricName:
         spec: FabricBase | None = getattr(case.fabrics, name.value)
         if spec is not None:
             found += _fabric(case, catalog, name, spec)
     return sorted(found, key=lambda limit: limit.order)
+
+
+def _buying(case: Case) -> Iterator[Limit]:
+    """What can be had of a part, and what must be bought beside what the design holds."""
+    by = case.limits.lead_time_weeks
+    for i, supply in enumerate(case.supply or ()):
+        if by is None or supply.from_week <= by:
+            most = Ladder(supply.at_most + 1, 1, ENOUGH - supply.at_most, whole=True)
+            setting = f"supply[{i}].at_most"
+            yield Limit(setting, supply.at_most, ENOUGH, Order.CEILING, nearer=most, verb=f"of {supply.part} allowed")
+    if case.spares is not None:
+        yield Limit("spares", case.spares, None, Order.OWN_FABRIC, How.EACH, [None])
+    for field in ("minimum_order", "packs"):
+        if case.terms is not None and getattr(case.terms, field):
+            yield Limit(f"terms.{field}", getattr(case.terms, field), {}, Order.OWN_FABRIC, How.EACH, [{}])
 
 
 def _ceilings(case: Case, catalog: Catalog) -> Iterator[Limit]:
@@ -371,7 +404,28 @@ def _fabric(case: Case, catalog: Catalog, name: FabricName, spec: FabricBase) ->
         yield limit("server_gbps", usual, How.EACH, [usual], "asked", " Gb/s", is_choice=True)
     elif isinstance(spec, Oob) and spec.pdus_per_rack > defaults["pdus_per_rack"].default:
         yield limit("pdus_per_rack", 0, How.ALONG, _down(spec.pdus_per_rack, 0), "asked")
+    rule = spec.lossless if isinstance(spec, Backend | Storage) else None
+    if rule is not None and Protocol.ETHERNET in spec.protocols:
+        yield from _lossless(f"{where}.lossless", rule)
     yield from _parts(f"{where}.parts", spec.parts)
+
+
+def _lossless(where: str, rule: Lossless) -> Iterator[Limit]:
+    """Flow control headroom: less of it, more buffer for it, unknown buffers used, or none asked for at all."""
+
+    def limit(field: str, away: Any, how: How, nearer: Sequence[Any], unit: str = "") -> Iterator[Limit]:
+        value, usual = getattr(rule, field), Lossless.model_fields[field].default
+        if value != away:
+            order = Order.USUAL if value == usual else Order.OWN_FABRIC
+            verb = "allowed" if field == "buffer_share" else "asked"
+            yield Limit(f"{where}.{field}", value, away, order, how, nearer, verb, unit, None, value == usual)
+
+    yield from limit("classes", 1, How.ALONG, _down(rule.classes, 1))
+    least = min(rule.mtu_bytes, USUAL_FRAME_BYTES)
+    yield from limit("mtu_bytes", least, How.ALONG, _down(rule.mtu_bytes, least), " bytes")
+    yield from limit("buffer_share", 1.0, How.ALONG, _finer(rule.buffer_share, 1.0))
+    yield from limit("unknown_buffers", UnknownBuffers.WARN, How.EACH, [UnknownBuffers.WARN])
+    yield Limit(where, rule, None, Order.OWN_FABRIC, How.EACH, [None])
 
 
 def _speeds(case: Case, catalog: Catalog) -> list[float]:

@@ -8,11 +8,19 @@ from itertools import product
 from gpunet.models.case import FabricName
 from gpunet.models.interconnect import CageKind
 from gpunet.solver.candidates import Compiled
+from gpunet.solver.eligible import lossy_where_lossless
 from gpunet.solver.interconnects import InterconnectTable, LinkOption
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.ports import faces
 from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE
 from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
+
+WORDS = {
+    "interconnect": "a link that no allowed module, fibre or cable can make",
+    "lossless": "lossless: headroom beyond the buffer of a switch",
+    "lossless.unknown_buffers": "lossless.unknown_buffers: a switch whose buffer is not known",
+}
+"""Limits that a template may fail for, in other words than their names."""
 
 
 def obstacles(compiled: Compiled) -> list[str]:
@@ -37,8 +45,7 @@ def refusals(compiled: Compiled) -> list[str]:
             for limit, n in scope.refused.items():
                 counted[limit] = counted.get(limit, 0) + n
         for limit, n in sorted(counted.items()):
-            what = "a link that no allowed module, fibre or cable can make" if limit == "interconnect" else limit
-            found.append(f"fabrics.{fabric.value}: {n:,} otherwise fitting designs fail for {what}")
+            found.append(f"fabrics.{fabric.value}: {n:,} otherwise fitting designs fail for {WORDS.get(limit, limit)}")
     return found
 
 
@@ -71,15 +78,21 @@ def _joins(compiled: Compiled, scope: Scope) -> Iterator[str]:
     where = f"fabrics.{scope.fabric.value}: {scope.protocol.value}"
     table = InterconnectTable(compiled.eligible[scope.fabric].links)
     leaves: dict[float, list[tuple[CageKind, ...]]] = {}
+    lossy: dict[float, set[str]] = {}
     for switch in scope.switches:
         for face in faces(switch, scope.protocol):
+            if lossy_where_lossless(switch, scope.fabric, face.speed_gbps, scope.gauge is not None):
+                lossy.setdefault(face.speed_gbps, set()).add(switch.id)
+                continue
             kinds = cage_kinds(face.group, face.modes, scope.protocol, face.hot, switch)
             if kinds not in leaves.setdefault(face.speed_gbps, []):
                 leaves[face.speed_gbps].append(kinds)
     for kind in scope.kinds:
         own = [k for kinds in leaves.get(kind.speed_gbps, []) for k in kinds]
         if not own:
-            yield f"{where}: no switch allowed has {kind.speed_gbps:g}G ports"
+            without = ", ".join(sorted(lossy.get(kind.speed_gbps, ())))
+            also = f" with flow control (PFC), which lossless traffic needs; without it: {without}" if without else ""
+            yield f"{where}: no switch allowed has {kind.speed_gbps:g}G ports{also}"
             return
         far = cage_kinds(kind.cage, kind.modes, scope.protocol)
         far_m = scope.measure.needed_m if kind.kind == "server" else scope.measure.shortest_m

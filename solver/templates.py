@@ -21,7 +21,7 @@ from gpunet.models.case import FabricBase, FabricName, Objective, Striping, Topo
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.eligible import lossy_where_lossless
-from gpunet.solver.headroom import Gauge
+from gpunet.solver.headroom_gauge import Gauge
 from gpunet.solver.ports import Face, Use, faces, fits
 from gpunet.solver.template import (
     ENDPOINT_LEAF,
@@ -37,17 +37,32 @@ from gpunet.solver.wiring import Attach, Stripe, leaf_cages, lower_cages, upper_
 OBJECTIVES = tuple(Objective)
 
 
+class StandIn(NamedTuple):
+    """A template by its counts and the most that it can ever add to a total."""
+
+    leaves: int
+    above: int
+    """Spines and cores."""
+    rank: int
+    """Number of the objective in ``OBJECTIVES``."""
+    most: float
+
+
 @dataclass
 class Cutoff:
     """The most a template may weigh by itself, per objective."""
 
     most: dict[Objective, float] = field(default_factory=lambda: dict.fromkeys(OBJECTIVES, math.inf))
+    stand_ins: tuple[StandIn, ...] = ()
+    """Templates that stand in for any that has no fewer leaves and no fewer switches above, and weighs more."""
 
-    def passes(self, bound: Sequence[float]) -> bool:
-        """True when a lower bound (cost, power, tco) is within the cutoff."""
+    def passes(self, bound: Sequence[float], leaves: int = 0, above: int = 0) -> bool:
+        """True when a lower bound (cost, power, tco), and counts that are no higher, are within the cutoff."""
         cost, power, tco = bound
         most = self.most
-        return cost <= most[Objective.COST] and power <= most[Objective.POWER] and tco <= most[Objective.TCO]
+        if not (cost <= most[Objective.COST] and power <= most[Objective.POWER] and tco <= most[Objective.TCO]):
+            return False
+        return not any(x.leaves <= leaves and x.above <= above and bound[x.rank] > x.most for x in self.stand_ins)
 
 
 @dataclass
@@ -96,6 +111,22 @@ class Scope:
     def refuse(self, limit: str) -> None:
         """Count one refusal."""
         self.refused[limit] = self.refused.get(limit, 0) + 1
+
+
+def _is_overfull(scope: Scope, switch: Switch, *ports: tuple[str, float, int]) -> bool:
+    """Whether flow control headroom alone forbids so many ports (link class, Gb/s, count) on a switch."""
+    if scope.gauge is None or not scope.gauge.is_beyond(scope.measure, switch, ports):
+        return False
+    scope.refuse("lossless")
+    return True
+
+
+def _leaf_ports(scope: Scope, spread: Spread) -> list[tuple[str, float, int]]:
+    """Ports of the fullest leaf for every kind of endpoint, as ``_is_overfull`` takes them."""
+    if scope.gauge is None:
+        return []
+    plans = zip(scope.kinds, spread.plans, strict=True)
+    return [(ENDPOINT_LEAF, kind.speed_gbps, scope.gauge.leaf_ports(kind, plan)) for kind, plan in plans]
 
 
 def _usable_faces(scope: Scope, switch: Switch) -> list[Face]:
@@ -492,7 +523,7 @@ def _template(
     if spec.max_hops is not None and 2 * t.tiers - 1 > spec.max_hops:
         scope.refuse("max_hops")
         return None
-    if not cutoff.passes(_refined(scope, t, base)):
+    if not cutoff.passes(_refined(scope, t, base), t.n_leaves, t.n_spines + t.n_cores):
         return None
     return accept(scope, t)
 
@@ -500,7 +531,7 @@ def _template(
 def _one_tier(scope: Scope, cutoff: Cutoff, leaf: Switch, downs: Sequence[Face], base: Bound) -> Iterator[Template]:
     if scope.management and (scope.row_leaves, scope.central_leaves) != (1, 0):
         return
-    if scope.spec.min_leaves > 1 or not cutoff.passes(plus(base, scope.measure.bound_weight(leaf), 1)):
+    if scope.spec.min_leaves > 1 or not cutoff.passes(plus(base, scope.measure.bound_weight(leaf), 1), 1):
         return
     topology = scope.topologies[0] if scope.kinds[0].rail else Topology.LEAF_SPINE
     kind = scope.kinds[0]
@@ -681,14 +712,15 @@ class Tiers:
             for spread in self.leaf.spreads(family, ports):
                 if spread.n_leaves < max(2, spec.min_leaves):
                     continue
-                if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks)):
+                least = spread.n_leaves, spec.min_spines
+                if not self.cutoff.passes(self._bound(*least, self.uplinks), *least):
                     # More leaves of this family only weigh more.
                     break
                 link = self._link_at(spread)
-                if not self.cutoff.passes(self._bound(spread.n_leaves, spec.min_spines, self.uplinks, link)):
+                if not self.cutoff.passes(self._bound(*least, self.uplinks, link), *least):
                     continue
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
-                if need > self.leaf.most_uplinks(spread, self.up):
+                if need > self.leaf.most_uplinks(spread, self.up) or self._leaf_is_overfull(spread, need):
                     continue
                 for upper in self._uppers(spread.n_leaves, need, spread, ports, link):
                     found = _template(scope, self.cutoff, self.base, self.leaf.switch, self.leaf.downs, spread, upper)
@@ -701,6 +733,11 @@ class Tiers:
         self._spine_weight = measure.bound_weight(self.spine)
         self._spine_ports = self.face.cages * self.face.ports
         self._links: dict[int, Bound] = {}
+
+    def _leaf_is_overfull(self, spread: Spread, uplinks: int) -> bool:
+        scope = self.scope
+        up = (LEAF_SPINE, self.up.speed_gbps, uplinks)
+        return _is_overfull(scope, self.leaf.switch, *_leaf_ports(scope, spread), up)
 
     def _link_at(self, spread: Spread) -> tuple[float, ...]:
         """Least weight of an uplink on average, every leaf at its own distance from the spines."""
@@ -732,7 +769,7 @@ class Tiers:
         self, n_lower: int, need: int, spread: Spread, ports: int, link: Sequence[float], pods: int = 1
     ) -> Iterator[Upper]:
         """Spine counts and multiplicities that give each of ``n_lower`` leaves ``need`` uplinks."""
-        spec = self.scope.spec
+        scope, spec = self.scope, self.scope.spec
         if spec.striping is Striping.PORTS:
             down = down_uses(self.scope, self.leaf.downs, spread)
             count = max(spec.min_spines, math.ceil(n_lower * need / ports))
@@ -741,6 +778,11 @@ class Tiers:
                 yield upper
             return
         most = ports // n_lower
+        if scope.gauge is not None:
+            held = scope.gauge.most_ports(scope.measure, self.spine, LEAF_SPINE, self.face.speed_gbps)
+            if held < n_lower:
+                scope.refuse("lossless")
+            most = int(min(most, held // n_lower))
         if most < 1:
             return
         whole = max(self.up.ports, self.face.ports)
@@ -748,15 +790,15 @@ class Tiers:
         seen: set[int] = set()
         bound = self._bound if pods == 1 else self._deep_bound
         for count in spine_counts(need, most, spec.min_spines):
-            b = math.ceil(need / count)
-            if not self.cutoff.passes(bound(spread.n_leaves, count * pods, self.uplinks, link)):
+            b, counts = math.ceil(need / count), (spread.n_leaves, count * pods)
+            if not self.cutoff.passes(bound(*counts, self.uplinks, link), *counts):
                 return
             for multiplicity in {b, math.ceil(b / whole) * whole}:
                 stripe = Stripe(count, multiplicity, self.up.ports, self.face.ports)
                 if multiplicity > most or multiplicity in seen or count * multiplicity > room:
                     continue
                 uplinks = spread.n_leaves * count * multiplicity
-                if not self.cutoff.passes(bound(spread.n_leaves, count * pods, uplinks, link)):
+                if not self.cutoff.passes(bound(*counts, uplinks, link), *counts):
                     continue
                 if not self.leaf.fits_under(spread, self.up, self.spine, self.face, stripe, n_lower):
                     continue
@@ -777,15 +819,14 @@ class Tiers:
                     return
                 if spread.n_leaves < max(2, spec.min_leaves):
                     continue
-                if not self.cutoff.passes(self._deep_bound(spread.n_leaves, self.joint.deep_spines, self.uplinks)):
+                least = spread.n_leaves, self.joint.deep_spines
+                if not self.cutoff.passes(self._deep_bound(*least, self.uplinks), *least):
                     break
                 link = self._link_at(spread)
-                if not self.cutoff.passes(
-                    self._deep_bound(spread.n_leaves, self.joint.deep_spines, self.uplinks, link)
-                ):
+                if not self.cutoff.passes(self._deep_bound(*least, self.uplinks, link), *least):
                     continue
                 need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
-                if need > self.leaf.most_uplinks(spread, self.up):
+                if need > self.leaf.most_uplinks(spread, self.up) or self._leaf_is_overfull(spread, need):
                     continue
                 groups = spread.n_leaves // spread.leaves_per_group
                 for groups_per_pod in range(min(groups - 1, ports // spread.leaves_per_group), 0, -1):
@@ -821,12 +862,15 @@ class Tiers:
         n_spines = upper.count * pods
         bound = self._bound(spread.n_leaves, n_spines, spread.n_leaves * upper.links_per_lower, link)
         per_gbps = _least_per_core_gbps(scope, usable, self.spine)
-        if not self.cutoff.passes(plus(bound, per_gbps, float(gbps * n_spines))):
+        if not self.cutoff.passes(plus(bound, per_gbps, float(gbps * n_spines)), spread.n_leaves, n_spines):
             return
         for spine_up in usable[self.spine.id]:
             if spine_up.speed_gbps < upper.face.speed_gbps:
                 continue
             need = math.ceil(gbps / Fraction(spine_up.speed_gbps))
+            below, above = (LEAF_SPINE, upper.face.speed_gbps, down), (SPINE_CORE, spine_up.speed_gbps, need)
+            if _is_overfull(scope, self.spine, below, above):
+                continue
             if not fits(self.spine, [(upper.face, down_cages), (spine_up, math.ceil(need / spine_up.ports))]):
                 continue
             for per_port, core, face in _core_faces(scope, usable, spine_up.speed_gbps, rank):
@@ -837,7 +881,7 @@ class Tiers:
                 ports = face.cages * face.ports
                 fewest = upper.count * max(spec.min_cores, math.ceil(pods * need / ports))
                 with_cores = plus(bound, measure.bound_weight(core), fewest)
-                if ports < pods or not self.cutoff.passes(with_cores):
+                if ports < pods or not self.cutoff.passes(with_cores, spread.n_leaves, n_spines + fewest):
                     continue
                 across = _least(measure, measure.pair((spine_up, self.spine), (face, core)), SPINE_CORE)
                 if across is None or not self.cutoff.passes(plus(with_cores, across, n_spines * need)):
@@ -896,6 +940,13 @@ def _core_counts(
         yield Upper(core, spine_up, face, total, 0, need)
         return
     most = ports // pods
+    if scope.gauge is not None:
+        held = scope.gauge.most_ports(scope.measure, core, SPINE_CORE, face.speed_gbps)
+        if held < pods:
+            scope.refuse("lossless")
+        most = int(min(most, held // pods))
+    if most < 1:
+        return
     whole = max(spine_up.ports, face.ports)
     seen: set[int] = set()
     for count in spine_counts(need, most, spec.min_cores):

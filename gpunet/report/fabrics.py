@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpunet.models.design import FabricDesign, InterconnectLine, Result, Tier
 from gpunet.report.blocks import Block, Column, Heading, Paragraph, Table
+from gpunet.report.headroom_text import headroom
 from gpunet.report.words import counted, gbps
 
 _TIERS = (
@@ -38,6 +39,7 @@ def _fabric(name: str, fabric: FabricDesign) -> list[Block]:
         Heading(f"Fabric {name}: {fabric.protocol}, {fabric.topology}{striping}"),
         Table(_TIERS, tuple(_tier(tier) for tier in fabric.tiers)),
         Paragraph(_facts(fabric)),
+        *headroom(fabric.headroom),
         Table(_LINKS, tuple(_line(line) for line in fabric.interconnects)),
     ]
 

@@ -57,7 +57,7 @@ def _write(path: Path, design: Design, catalog: Catalog) -> None:
     modules = {seat[:3]: seat.part for seat in design.ledger.seats}
     with Workbook(path, {"constant_memory": True}) as book:
         book.set_properties({"title": f"Point to point: {design.case.name or 'design'}", "created": MADE})
-        bold = book.add_format({"bold": True})
+        bold, left = book.add_format({"bold": True}), book.add_format({"align": "left"})
         for fabric, links in fabrics.items():
             if not links:
                 continue
@@ -68,7 +68,7 @@ def _write(path: Path, design: Design, catalog: Catalog) -> None:
             sheet.freeze_panes(1, 0)
             sheet.autofilter(0, 0, len(links), len(COLUMNS) - 1)
             for number, (_, width) in enumerate(COLUMNS):
-                sheet.set_column(number, number, width)
+                sheet.set_column(number, number, width, left)
             sheet.write_row(0, 0, [name for name, _ in COLUMNS], bold)
             # Asked by kind, a cell is written several times as fast as where the writer has to find out.
             write = {str: sheet.write_string, int: sheet.write_number, float: sheet.write_number}

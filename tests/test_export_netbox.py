@@ -77,7 +77,7 @@ def with_cards() -> Design:
 
 
 def everything() -> tuple[Design, Catalog]:
-    """A real design: four fabrics, InfiniBand and Ethernet, with storage servers and PDUs."""
+    """A real design: four fabrics, InfiniBand and Ethernet, with storage servers, PDUs and reserved endpoints."""
     catalog = load_catalog()
     fabrics = {
         "backend": {"protocols": ["infiniband"]},
@@ -85,7 +85,8 @@ def everything() -> tuple[Design, Catalog]:
         "frontend": {},
         "oob": {},
     }
-    case = Case.model_validate({"cluster": {"gpus": 64, "server": "dgx-h100"}, "fabrics": fabrics})
+    cluster = {"gpus": 64, "server": "dgx-h100", "reserved_ports": {"backend": 2}}
+    case = Case.model_validate({"cluster": cluster, "fabrics": fabrics})
     return optimize(case, catalog), catalog
 
 

@@ -174,6 +174,8 @@ def test_legs_of_a_breakout_take_the_lanes_in_their_order(split: Design) -> None
         assert int(first.a.port) + 1 == int(second.a.port)
         assert (first.a.label, first.pull) == (second.a.label, second.pull)
         assert first.b.label != second.b.label
+        tails = [run.b.label.split(" > ")[0].partition(" ")[2] for run in (first, second)]
+        assert first.a.label.endswith(f"/{first.a.port}+{second.a.port} > {' + '.join(tails)}")
 
 
 @pytest.mark.parametrize(("kind", "heads"), [("dac", {"a"}), ("split", {"a"}), ("straight", {""})])

@@ -83,15 +83,13 @@ def _most_links(pieces: Mapping[str, int], catalog: Catalog) -> tuple[Built, int
     most = max((device.count for device in devices_of(pieces, catalog) if device.switch is not None), default=0)
     shares = SHARES
     while True:
-        built = most_links(Pool(pieces, catalog, shares=shares))
-        if not (built.proven and bound.proven):
-            return built, max(bound.links, built.links), ["The search was stopped; more links may be possible."]
-        if built.links == bound.links:
-            return built, bound.links, []
-        if shares >= most:
-            return built, built.links, []
-        if shares >= MOST_SHARES:
-            return built, bound.links, []
+        built = most_links(Pool(pieces, catalog, shares=shares), bound.bound)
+        told = [] if built.deals else ["The ports of all switches together hold; switch by switch they may not."]
+        if built.links == bound.bound or (built.proven and shares >= most):
+            return built, built.links, told
+        if shares >= min(most, MOST_SHARES) or not built.proven:
+            told += [] if built.proven and bound.proven else ["The search was stopped; more links may be possible."]
+            return built, max(bound.bound, built.links), told
         shares *= 2
 
 

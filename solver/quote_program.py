@@ -125,7 +125,8 @@ class QuoteProgram:
             can_grow = self.pool.buyable and device.switch is not None
             wanted = self.pool.shares if can_grow else min(self.pool.shares, device.count)
             shares = wanted if device.switch is not None else 1
-            dealt = [self.count(MOST_BOUGHT, f"{device.part} share {s}") for s in range(shares)]
+            most = MOST_BOUGHT if can_grow else device.count
+            dealt = [self.count(most, f"{device.part} share {s}") for s in range(shares)]
             self.cp.add(sum(dealt) == device.count + (self.buying(device.part) if can_grow else 0))
             for one, other in pairwise(dealt):
                 self.cp.add(one >= other)
@@ -169,8 +170,11 @@ class QuoteProgram:
         """More links than the pieces at hand can make by one way."""
         if way.option.medium_base in self.pool.offered:
             return MOST_BOUGHT
-        pieces = sum(n for m, n in self.pool.stock(way.option.medium_base).items() if m in way.option.stock_m)
-        return pieces * way.option.media_den
+        option = way.option
+        pieces = sum(n for m, n in self.pool.stock(option.medium_base).items() if m in option.stock_m)
+        ends = [part for part in (option.a_part, option.b_part) if part is not None and part not in self.pool.offered]
+        ports = [self.pool.pieces[part] * self.parts.modules[part].optical_ports * option.legs for part in ends]
+        return min(pieces * option.media_den, *ports, MOST_BOUGHT)
 
     # --- rows ---------------------------------------------------------------------------------------------------------
 
@@ -230,7 +234,8 @@ class QuoteProgram:
         """
         of_module: dict[str, list[Any]] = defaultdict(list)
         for (face, part), lit in self.lit.items():
-            cages = self.cages[face, part] = self.count(MOST_BOUGHT, f"seat {part} {len(self.cages)}")
+            most = MOST_BOUGHT if part in self.pool.offered else self.pool.pieces[part]
+            cages = self.cages[face, part] = self.count(most, f"seat {part} {len(self.cages)}")
             module = self.parts.modules[part]
             self.cp.add(sum(lit) <= module.optical_ports * cages)
             of_module[part].append(cages)

@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpunet.catalogs import medium_id, split_medium_id
 from gpunet.models.parts import Module
@@ -15,7 +15,7 @@ from gpunet.solver.ports import fits
 from gpunet.solver.quote_devices import Bank, DeviceKind
 from gpunet.solver.quote_program import Pool, QuoteProgram
 
-WORK_LIMIT = 120.0
+WORK_LIMIT = 20.0
 """Deterministic time of one search, about seconds; the same on every machine."""
 
 
@@ -37,11 +37,36 @@ class Built:
     """Ports of modules, or cables, that find no place even with everything that can be bought."""
     proven: bool = True
     """Whether nothing better exists in the program."""
+    deals: bool = True
+    """Whether the cages in use were dealt to single switches with the ports and pipelines of each held."""
+    bound: int = 0
+    """The first aim at its best by what is proven: no more links, or no fewer places left over."""
 
 
-def most_links(pool: Pool) -> Built:
-    """The most links; among equals those that reach the most cages of servers and cards, with the fewest pieces."""
-    return _Search(QuoteProgram(pool)).most_links()
+class Goal(NamedTuple):
+    """One aim of a search."""
+
+    sum: Any
+    is_most: bool
+    """True to get as much as can be, False as little."""
+    is_firm: bool
+    """Whether it must be proven; otherwise a good answer will do."""
+
+
+class Found(NamedTuple):
+    """The solver with the values of the variables, and what they are worth."""
+
+    solver: Any
+    proven: bool
+    bound: int
+
+
+def most_links(pool: Pool, at_most: int | None = None) -> Built:
+    """The most links; among equals those that reach the most cages of servers and cards, with few pieces.
+
+    ``at_most`` is a number of links that is known to be impossible to exceed: it saves the search the proof.
+    """
+    return _Search(QuoteProgram(pool)).most_links(at_most)
 
 
 def fewest_missing(pool: Pool) -> Built:
@@ -59,12 +84,14 @@ class _Search:
     def __init__(self, program: QuoteProgram) -> None:
         self.program = program
 
-    def most_links(self) -> Built:
+    def most_links(self, at_most: int | None) -> Built:
         total = sum(self.program.links)
         reached = sum(self._linked(device, bank) for device, bank in self._must_link())
         pieces = sum(self.program.laid.values()) + sum(self.program.seated.values())
-        found = self._ranked([(total, True), (reached, True), (pieces, False)])
-        return self._built(found)
+        if at_most is not None:
+            self.program.cp.add(total <= at_most)
+        goals = [Goal(total, True, True), Goal(reached, True, False), Goal(pieces, False, False)]
+        return self._built(self._ranked(goals))
 
     def fewest_missing(self) -> Built:
         left: dict[str, Any] = {}
@@ -88,10 +115,10 @@ class _Search:
             lines.append(is_bought)
         prices = sum(self._cents(part) * count for part, count in self.program.buy.items())
         goals = [
-            (sum(left.values()), False),
-            (sum(lines), False),
-            (sum(self.program.buy.values()), False),
-            (prices, False),
+            Goal(sum(left.values()), False, True),
+            Goal(sum(lines), False, True),
+            Goal(sum(self.program.buy.values()), False, True),
+            Goal(prices, False, False),
         ]
         return self._built(self._ranked(goals), left)
 
@@ -121,37 +148,42 @@ class _Search:
         item = catalog.modules.get(part) or catalog.switches.get(part)
         return item.price.cents() if item is not None and item.price is not None else 0
 
-    def _ranked(self, goals: Sequence[tuple[Any, bool]]) -> tuple[Any, bool]:
-        """Solve by one goal after another, each held at its best; the values, and whether all is proven."""
-        proven, solver, spent = True, None, 0.0
-        for goal, is_most in goals:
-            if isinstance(goal, int):
+    def _ranked(self, goals: Sequence[Goal]) -> Found:
+        """Solve by one goal after another, each held at the best that was found."""
+        library, cp = self.program.library, self.program.cp
+        solver = self._any()
+        proven, bound = True, None
+        for goal in goals:
+            if isinstance(goal.sum, int):
                 continue
-            (self.program.cp.maximize if is_most else self.program.cp.minimize)(goal)
-            if solver is not None:
-                self._hint(solver)
-            attempt = self._solver(max(1.0, WORK_LIMIT - spent))
-            status = attempt.solve(self.program.cp)
-            spent += attempt.response_proto.deterministic_time
-            if status not in (self.program.library.OPTIMAL, self.program.library.FEASIBLE):
-                if solver is None:
-                    raise RuntimeError(
-                        f"a program that nothing built satisfies has no solution: {attempt.status_name()}"
-                    )
-                return solver, False
-            solver, proven = attempt, proven and status == self.program.library.OPTIMAL
-            best = solver.value(goal)
-            self.program.cp.add(goal >= best if is_most else goal <= best)
-        if solver is None:
-            solver = self._solver(WORK_LIMIT)
-            solver.solve(self.program.cp)
-        return solver, proven
+            (cp.maximize if goal.is_most else cp.minimize)(goal.sum)
+            self._hint(solver)
+            attempt = self._solver(WORK_LIMIT if goal.is_firm else WORK_LIMIT / 10)
+            status = attempt.solve(cp)
+            if bound is None:
+                bound = round(attempt.best_objective_bound)
+            proven = proven and (status == library.OPTIMAL or not goal.is_firm)
+            if status in (library.OPTIMAL, library.FEASIBLE):
+                solver = attempt
+            best = solver.value(goal.sum)
+            cp.add(goal.sum >= best if goal.is_most else goal.sum <= best)
+        return Found(solver, proven, bound or 0)
+
+    def _any(self) -> Any:
+        """Anything that holds: building nothing does, so there is always something."""
+        solver = self._solver(WORK_LIMIT)
+        status = solver.solve(self.program.cp)
+        if status not in (self.program.library.OPTIMAL, self.program.library.FEASIBLE):
+            raise RuntimeError(f"a program that building nothing satisfies is found {solver.status_name(status)}")
+        return solver
 
     def _solver(self, limit: float) -> Any:
         solver = self.program.library.CpSolver()
         # One worker and a limit in deterministic time: the same answer on every machine.
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = 0
+        # These programs are flows with few whole-number twists, which the linear relaxation nearly solves.
+        solver.parameters.linearization_level = 2
         solver.parameters.max_deterministic_time = limit
         return solver
 
@@ -161,8 +193,8 @@ class _Search:
             variable = self.program.cp.get_int_var_from_proto_index(index)
             self.program.cp.add_hint(variable, solver.value(variable))
 
-    def _built(self, found: tuple[Any, bool], left: Mapping[str, Any] | None = None) -> Built:
-        solver, proven = found
+    def _built(self, found: Found, left: Mapping[str, Any] | None = None) -> Built:
+        solver = found.solver
 
         def value(expression: Any) -> int:
             return int(expression if isinstance(expression, int) else solver.value(expression))
@@ -193,7 +225,9 @@ class _Search:
             busy_cages=dict(busy),
             bought={part: n for part, count in sorted(self.program.buy.items()) if (n := value(count))},
             left={name: n for name, short in (left or {}).items() if (n := value(short))},
-            proven=proven and self._deals(value),
+            proven=found.proven,
+            deals=self._deals(value),
+            bound=found.bound,
         )
 
     def _deals(self, value: Callable[[Any], int]) -> bool:

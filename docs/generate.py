@@ -82,7 +82,8 @@ def case_fields(part: str) -> Iterator[Field]:
         prefix = f"{part}."
     else:
         node, prefix = schema, f"{part}."
-        for step in part.split("."):
+        # What several fabrics have alike stands once, as ``fabrics.*.lossless``.
+        for step in part.replace("*", "backend").split("."):
             node = _model(schema, node["properties"][step])
     inherited = common["properties"] if part.startswith("fabrics.") and part != "fabrics.*" else {}
     for name, field in node["properties"].items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import Field, NonNegativeFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat
 
 from gpunet.models.base import Strict
 
@@ -23,7 +23,7 @@ class Lossless(Strict):
     """Classes of traffic that must not be dropped; each needs headroom of its own on every port."""
     mtu_bytes: int = Field(default=9216, ge=64, le=65_536)
     """Largest frame on the links, whatever its class, bytes."""
-    lossless_mtu_bytes: PositiveInt | None = Field(default=None, ge=64, le=65_536)
+    lossless_mtu_bytes: int | None = Field(default=None, ge=64, le=65_536)
     """Largest frame of a lossless class, bytes; as ``mtu_bytes`` when empty."""
     response_ns: NonNegativeFloat | None = None
     """Time from the arrival of a pause until the sender stops, ns; by port speed as IEEE 802.3 allows when empty."""

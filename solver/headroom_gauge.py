@@ -110,7 +110,7 @@ class Gauge:
         used = {s.id: s for wing in t.wings or (t,) for s in (wing.leaf, *(u.switch for u in uppers(wing)))}
         if any(self.refuses(switch) for switch in used.values()):
             return "lossless.unknown_buffers"
-        for switch, least, fullest in self._tiers(measure, t):
+        for switch, least, fullest in self.tiers(measure, t):
             room = self.room(switch)
             if room is None or least <= room:
                 continue
@@ -118,7 +118,7 @@ class Gauge:
                 return "lossless"
         return None
 
-    def _tiers(self, measure: Measure, t: Template) -> Iterator[tuple[Switch, int, Iterator[Cages]]]:
+    def tiers(self, measure: Measure, t: Template) -> Iterator[tuple[Switch, int, Iterator[Cages]]]:
         """Each tier: its switch, a bound on the headroom of each, and the cages of each, worked out when asked for."""
         wings = t.wings or (t,)
         for wing in wings:

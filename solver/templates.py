@@ -868,7 +868,9 @@ class Tiers:
             if spine_up.speed_gbps < upper.face.speed_gbps:
                 continue
             need = math.ceil(gbps / Fraction(spine_up.speed_gbps))
-            below, above = (LEAF_SPINE, upper.face.speed_gbps, down), (SPINE_CORE, spine_up.speed_gbps, need)
+            # Where only ports are counted, all leaves are spread over all spines.
+            held = down if strict else math.ceil(spread.n_leaves * upper.links_per_lower / n_spines)
+            below, above = (LEAF_SPINE, upper.face.speed_gbps, held), (SPINE_CORE, spine_up.speed_gbps, need)
             if _is_overfull(scope, self.spine, below, above):
                 continue
             if not fits(self.spine, [(upper.face, down_cages), (spine_up, math.ceil(need / spine_up.ports))]):

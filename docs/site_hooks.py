@@ -32,6 +32,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Gives the search field of the theme the name that a screen reader says."""
+    del page, config
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(dialog, f'{dialog} aria-label="Search"')
+
+
 def _lay_out_as_installed() -> None:
     """Copies the code to where it is installed, for the reference of the Python interface is read from its text."""
     package = ROOT / os.environ.get(SOURCES, "build/as-installed") / "gpunet"

@@ -205,6 +205,23 @@ def test_it_works_in_a_browser(chromium: Any, address: str) -> None:
     assert [url for url in asked if not url.startswith((address, "data:", "blob:", "chrome:"))] == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(chromium: Any, address: str, scheme: str) -> None:
+    """axe-core finds nothing serious or critical on pages of every kind."""
+    from axe_core_python.selenium import Axe
+
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    for name in ("index", "tutorial", "rules-of-thumb", "families", "commands", "python"):
+        # The theme keeps the scheme it showed last.
+        chromium.get(f"{address}/site.css")
+        chromium.execute_script("localStorage.clear()")
+        chromium.get(f"{address}/{name}.html")
+        assert chromium.execute_script("return document.body.dataset.mdColorMedia").endswith(f"{scheme})")
+        found = Axe().run(chromium)["violations"]
+        assert [(name, x["id"]) for x in found if x["impact"] in ("serious", "critical")] == []
+
+
 @pytest.fixture(scope="module")
 def hooks() -> Any:
     """The hooks of the site, loaded as mkdocs loads them."""

@@ -17,6 +17,7 @@ import gpunet
 from gpunet.case_file import case_from_data
 from gpunet.models.design import Design, Status
 from gpunet.models.study import Study
+from gpunet.models.study_rivals import Rivals
 from gpunet.report.blocks import Cell, Column, Heading, Paragraph, Point, Table, Tone
 from gpunet.report.design_text import design_report
 from gpunet.report.notebook import _sections
@@ -129,6 +130,14 @@ def test_a_study_shows_its_report(study: Study) -> None:
     page = Page(study._repr_html_())
     assert "<a> & b" in page.words
     assert page.cells
+
+
+def test_a_study_without_a_command_shows_what_it_is() -> None:
+    """Such as the rivals of a design, which only reports ask for: one line, and the tables."""
+    rivals = explain(CASE, CATALOG, Plan()).model_dump(include=set(Study.model_fields))
+    found = Rivals(**{**rivals, "study": "rivals"}, value=None)
+    assert Page(found._repr_html_()).words == repr(found)
+    assert {"rivals", "rivals.design.fabrics", "summary"} == set(found.tables())
 
 
 def test_long_sections_are_folded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache
@@ -46,8 +47,11 @@ def line(result: Design | Study) -> str:
 
 def _report(result: Design | Study) -> list[Block]:
     if isinstance(result, Study):
-        # The report of a study is the function that its command prints.
-        module = importlib.import_module(_STUDY.format(result.study))
+        # The report of a study is the function that its command prints; one that no command asks for has none.
+        name = _STUDY.format(result.study)
+        if importlib.util.find_spec(name) is None:
+            return [Paragraph(line(result))]
+        module = importlib.import_module(name)
         report: Callable[[Study], Iterable[Block]] = getattr(module, f"{result.study}_report")
         return list(report(result))
     if result.result.totals is None:

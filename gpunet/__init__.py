@@ -313,16 +313,15 @@ def check_quote(
     from gpunet.catalogs import load_catalog
     from gpunet.models.quote import QuoteFile
     from gpunet.quote_file import read_quote
-    from gpunet.solver.quote_case import fit_case
+    from gpunet.solver.quote_case import check_with_case
     from gpunet.solver.quote_check import check_quote as check
 
     catalog = load_catalog(catalog_dirs)
     found = quote if isinstance(quote, QuoteFile) else read_quote(quote, catalog)
-    checked = check(found, catalog, have)
     if case is None:
-        return checked
+        return check(found, catalog, have)
     asked, _ = _ready(case, None, catalog_dirs)
-    return checked.model_copy(update={"fit": fit_case(found, asked, catalog, have, engine)})
+    return check_with_case(found, asked, catalog, have, engine)
 
 
 def verify(design: Design, *, catalog_dirs: Sequence[str | Path] = ()) -> Verification:

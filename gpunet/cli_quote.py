@@ -217,15 +217,13 @@ def check(
         found_case = None if case is None else case_of(case, catalog, None)
 
         def work(tell: progress.Tell) -> QuoteCheck:
-            from gpunet.solver.quote_case import fit_case
+            from gpunet.solver.quote_case import check_with_case
             from gpunet.solver.quote_check import check_quote
 
-            checked = check_quote(quote, catalog, beside)
             if found_case is None:
-                return checked
+                return check_quote(quote, catalog, beside)
             tell("comparing with the case")
-            fit = fit_case(quote, found_case, catalog, beside, engine.value)
-            return checked.model_copy(update={"fit": fit})
+            return check_with_case(quote, found_case, catalog, beside, engine.value)
 
         try:
             found = progress.run("checking", work)
@@ -239,7 +237,8 @@ def check(
         print_json(found.model_dump(mode="json"))
     else:
         print_report(check_report(found))
-    raise typer.Exit(Exit.DONE if found.builds and (found.fit is None or found.fit.status == "builds") else Exit.FAILED)
+    is_enough = found.builds if found.fit is None else found.fit.status == "builds"
+    raise typer.Exit(Exit.DONE if is_enough else Exit.FAILED)
 
 
 def _quote_of(file: Path, catalog: Catalog) -> QuoteFile:

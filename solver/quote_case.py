@@ -6,17 +6,34 @@ looked for, exactly. If nothing has to be bought, the list builds a design.
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping
 
-from gpunet.models.case import Case, Objective, Owned
+from gpunet.models.case import Case, Objective, Owned, StorageMode
 from gpunet.models.design import Status
-from gpunet.models.parts import Catalog
-from gpunet.models.quote import CaseFit, Missing, QuoteFile
+from gpunet.models.parts import Catalog, ServerRole
+from gpunet.models.quote import CaseFit, Missing, QuoteCheck, QuoteFile
+from gpunet.solver.demand import NoPortsError, cages_of, default_storage_nic
 from gpunet.solver.optimize import optimize
+from gpunet.solver.quote_check import check_quote
+from gpunet.solver.quote_devices import ANY
 
 BUILDS, INCOMPLETE, INFEASIBLE = "builds", "incomplete", "infeasible"
 _LEAST_USD = 0.01
 """A part that costs nothing to buy would not be missed."""
+
+
+def check_with_case(
+    quote: QuoteFile, case: Case, catalog: Catalog, have: Mapping[str, int] | None = None, engine: str = "highs"
+) -> QuoteCheck:
+    """Check a list by itself, with the servers of a case there unless ``have`` names servers, and against the case."""
+    beside = dict(have or {})
+    if not any(part.split(":")[0] in catalog.servers for part in beside):
+        with contextlib.suppress(NoPortsError):
+            beside |= hosts_of(case, catalog)
+    fit = fit_case(quote, case, catalog, have, engine)
+    return check_quote(quote, catalog, beside).model_copy(update={"fit": fit})
 
 
 def fit_case(
@@ -54,6 +71,27 @@ def fit_case(
         },
         notes=tuple(notes),
     )
+
+
+def hosts_of(case: Case, catalog: Catalog) -> dict[str, int]:
+    """The servers of a case and the cards of its storage servers, as pieces whose cages may be linked and need not.
+
+    Raises NoPortsError where no card has the speed that the case asks of a storage server.
+    """
+    server = catalog.servers[case.cluster.server]
+    count = case.cluster.servers or math.ceil((case.cluster.gpus or 0) / int(server.gpus.v))
+    found = {f"{server.id}:{ANY}": count}
+    for fabric, card in case.cluster.nics.items():
+        roles = [role for role in ServerRole if role.value == fabric.value]
+        cages = sum(c.cages.count for role in roles for c in cages_of(case, catalog, role))
+        found[f"{card}:{ANY}"] = count * cages
+    storage = case.fabrics.storage
+    if storage is not None and storage.mode is not StorageMode.NONE:
+        n_storage = math.ceil(count / 8) if storage.storage_servers is None else storage.storage_servers
+        for protocol in storage.protocols if n_storage else ():
+            card = storage.storage_server_nic or default_storage_nic(catalog, storage.storage_server_gbps, protocol)
+            found[f"{card}:{ANY}"] = found.get(f"{card}:{ANY}", 0) + n_storage
+    return found
 
 
 def _asked(case: Case, quote: QuoteFile, stock: Mapping[str, int]) -> Case:

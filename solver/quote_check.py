@@ -8,7 +8,7 @@ from gpunet.catalogs import medium_id, split_medium_id
 from gpunet.models.parts import Cable, Catalog, Fibre, FibreKind
 from gpunet.models.quote import Leftover, Missing, OpenPorts, QuoteCheck, QuoteFile
 from gpunet.solver.eligible import ORDERABLE
-from gpunet.solver.quote_devices import devices_of
+from gpunet.solver.quote_devices import ANY, devices_of
 from gpunet.solver.quote_program import SHARES, Pool
 from gpunet.solver.quote_search import Built, fewest_missing, most_links, must_be_lit
 from gpunet.solver.quote_why import NO_CAGE, Reason, Reasons, takers
@@ -23,8 +23,9 @@ LAID = (FibreKind.JUMPER, FibreKind.SPLITTER, FibreKind.HARNESS)
 def check_quote(quote: QuoteFile, catalog: Catalog, have: Mapping[str, int] | None = None) -> QuoteCheck:
     """Check a quote against the rules of optics and the cages it brings.
 
-    ``have`` are pieces that are there beside the list: servers, ``server:role`` for the cages of one role, switches,
-    anything of the catalogue. Raises ``ValueError`` for a part of ``have`` that the catalogue does not have.
+    ``have`` are pieces that are there beside the list: servers, ``server:role`` for the cages of one role, ``server:*``
+    for cages that may be linked and need not, switches, anything of the catalogue. Raises ``ValueError`` for a part of
+    ``have`` that the catalogue does not have.
     """
     beside = dict(have or {})
     for part in beside:
@@ -67,6 +68,7 @@ def _check_known(part: str, catalog: Catalog) -> None:
     length = split_medium_id(base)
     media = _media(catalog)
     sold = base in catalog.switches or base in catalog.nics or base in catalog.modules or base in catalog.servers
+    roles += [ANY] if base in catalog.servers or base in catalog.nics else []
     if role and role not in roles:
         expected = f"one of {', '.join(roles)}" if roles else "a role of a server"
         raise ValueError(f"found {role!r} in {part!r}, expected {expected}")
@@ -153,8 +155,9 @@ def _shortest(
         wanted = fewest_missing(Pool(helped, catalog, buyable=True, shares=shares, offered=offered))
         if wanted.left and offered_kinds != {*LAID}:
             continue
-        then = _with(helped, wanted.bought, catalog)
-        if sum(_places(then, helped, catalog).values()) <= sum(wanted.left.values()):
+        more = _with(helped, wanted.bought, catalog)
+        then = most_links(Pool(more, catalog))
+        if sum(_places(then, more, catalog).values()) <= sum(wanted.left.values()):
             break
     if not wanted.proven:
         notes.append("The search for what is missing was stopped; a shorter list may do.")
@@ -162,8 +165,8 @@ def _shortest(
     return wanted, then, notes
 
 
-def _with(pieces: Mapping[str, int], bought: Mapping[str, int], catalog: Catalog) -> Built:
-    """What the list builds with what was bought, cables and fibres in their shortest length."""
+def _with(pieces: Mapping[str, int], bought: Mapping[str, int], catalog: Catalog) -> dict[str, int]:
+    """The list with what was bought, cables and fibres in their shortest length."""
     media = _media(catalog)
     more = dict(pieces)
     for part, n in bought.items():
@@ -171,7 +174,7 @@ def _with(pieces: Mapping[str, int], bought: Mapping[str, int], catalog: Catalog
         if part in media:
             stock = medium_id(part, min(length.length_m for length in media[part].lengths))
         more[stock] = more.get(stock, 0) + n
-    return most_links(Pool(more, catalog))
+    return more
 
 
 def _places(built: Built, pieces: Mapping[str, int], catalog: Catalog) -> dict[str, int]:

@@ -10,6 +10,9 @@ from gpunet.models.parts import CageGroup, Catalog, Protocol, Switch
 from gpunet.solver.demand import RJ45_PORT
 from gpunet.solver.links import cage_kinds
 
+ANY = "*"
+"""In place of a role: every cage, and no matter whether it is linked."""
+
 
 @dataclass(frozen=True)
 class Bank:
@@ -55,7 +58,10 @@ class Face:
 
 
 def devices_of(pieces: Mapping[str, int], catalog: Catalog) -> list[DeviceKind]:
-    """The devices among the parts of a list. ``server:role`` is the cages of one role of a server."""
+    """The devices among the parts of a list.
+
+    ``server:role`` is the cages of one role of a server; ``server:*`` and ``card:*`` are all, none needs a link.
+    """
     found = []
     for part, count in sorted(pieces.items()):
         base, _, role = part.partition(":")
@@ -66,7 +72,7 @@ def devices_of(pieces: Mapping[str, int], catalog: Catalog) -> list[DeviceKind]:
             found.append(DeviceKind(part, count, switch, tuple(_switch_banks(switch))))
         elif base in catalog.nics:
             nic = catalog.nics[base]
-            banks = tuple(Bank(g.name, g, g.count, nic.protocols, True) for g in nic.cages if g.fabric)
+            banks = tuple(Bank(g.name, g, g.count, nic.protocols, role != ANY) for g in nic.cages if g.fabric)
             found.append(DeviceKind(part, count, None, banks))
         elif base in catalog.servers:
             found.append(DeviceKind(part, count, None, tuple(_server_banks(catalog, base, role))))
@@ -83,11 +89,11 @@ def _switch_banks(switch: Switch) -> Iterator[Bank]:
 def _server_banks(catalog: Catalog, part: str, role: str) -> Iterator[Bank]:
     server = catalog.servers[part]
     for cages in server.cages:
-        if role in ("", cages.role.value):
+        if role in ("", ANY, cages.role.value):
             group = cages.cages
             name = " ".join(dict.fromkeys((cages.role.value, group.name)))
-            yield Bank(name, group, group.count, cages.protocols, True)
-    if server.bmc_ports and not role:
+            yield Bank(name, group, group.count, cages.protocols, role != ANY)
+    if server.bmc_ports and role in ("", ANY):
         yield Bank("management", RJ45_PORT, server.bmc_ports, (Protocol.ETHERNET,), False)
 
 

@@ -98,9 +98,9 @@ class _Search:
         for part, count in self.program.pool.pieces.items():
             base = split_medium_id(part)[0]
             if part in self.program.parts.modules:
-                ports = must_be_lit(self.program.parts.modules[part], count)
-                lit = sum(sum(lit) for (_, module), lit in self.program.lit.items() if module == part)
-                left[part] = self._short_of(ports, lit, part)
+                module = self.program.parts.modules[part]
+                more = module.optical_ports * self.program.buying(part)
+                left[part] = self._short_of(must_be_lit(module, count), self._lit(part) - more, part)
             elif base in self.program.parts.cables:
                 laid = self.program.laid.get((base, split_medium_id(part)[1]), 0)
                 left[part] = self._short_of(count, laid, part)
@@ -108,6 +108,11 @@ class _Search:
             wanted = bank.count * device.count * self._scale(bank)
             name = f"{device.part} {bank.name}"
             left[name] = self._short_of(wanted, self._linked(device, bank), name)
+        for part, module in self.program.parts.modules.items():
+            # What is bought must be of use too, so that the longer list passes when it is checked.
+            if not self.program.pool.pieces.get(part):
+                dark = module.optical_ports - 1
+                self.program.cp.add(self._lit(part) + dark >= module.optical_ports * self.program.buying(part))
         lines = []
         for part, count in self.program.buy.items():
             is_bought = self.program.cp.new_bool_var(f"line {part}")
@@ -121,6 +126,10 @@ class _Search:
             Goal(prices, False, False),
         ]
         return self._built(self._ranked(goals), left)
+
+    def _lit(self, part: str) -> Any:
+        """Ports of a module's pieces that carry a link."""
+        return sum(sum(lit) for (_, module), lit in self.program.lit.items() if module == part)
 
     def _short_of(self, wanted: int, there: Any, name: str) -> Any:
         short = self.program.count(wanted, f"short of {name}")

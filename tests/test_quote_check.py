@@ -23,7 +23,7 @@ from gpunet.models.quote import QuoteCheck, QuoteFile, QuoteLine, UnmatchedLine
 from gpunet.report.quote_check_text import check_report
 from gpunet.report.screen import Screen, render
 from gpunet.shell import Exit
-from gpunet.solver.quote_case import fit_case
+from gpunet.solver.quote_case import check_with_case, fit_case
 from gpunet.solver.quote_check import check_quote
 
 ROOT = Path(__file__).parent.parent
@@ -334,6 +334,16 @@ def test_a_list_against_a_case() -> None:
     assert less.surplus == {"ib-q3400": 2}
     owned = fit_case(listed({**bom, "nv-mma4z00-ns": 1}), case, CATALOG, {"nv-mma4z00-ns": 100})
     assert owned.status == "builds"
+
+
+def test_the_servers_of_a_case_are_there() -> None:
+    """With a case the servers' modules have cages, none of which must be linked; named with --have they must be."""
+    case = case_from_data(small_case(), CATALOG)
+    bom = {line.part: line.quantity for line in gpunet.optimize(case).result.bom}
+    found = check_with_case(listed(bom), case, CATALOG)
+    assert (found.builds, found.have) == (True, {"dgx-h100:*": 4})
+    named = check_with_case(listed(bom), case, CATALOG, {"dgx-h100": 4})
+    assert {x.cages for x in named.open_ports} == {"storage", "frontend"}
 
 
 def test_a_case_without_a_design() -> None:

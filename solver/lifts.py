@@ -33,6 +33,7 @@ from gpunet.models.lossless import Lossless, UnknownBuffers
 from gpunet.models.parts import Catalog, Protocol, ServerRole
 from gpunet.solver.demand import cages_of
 from gpunet.solver.eligible import KINDS, parts_by_kind
+from gpunet.solver.ladders import Ladder, Shares, down, finer, up
 
 MOST_TIERS = 3
 ANY_RATIO = 10_000.0
@@ -45,8 +46,6 @@ USUAL_FRAME_BYTES = 1500
 """The frame that every Ethernet port takes; no smaller largest frame is looked at."""
 ENOUGH = 10_000_000
 """More pieces of a part than any design has."""
-RESOLUTION = 2
-"""Decimals of metres, kilowatts and ratios that are looked at."""
 
 
 class Order(IntEnum):
@@ -75,44 +74,6 @@ class How(StrEnum):
     LATENCY = "latency"
     PARTS = "parts"
     """A list of parts: by what a design without the list uses."""
-
-
-@dataclass(frozen=True)
-class Ladder(Sequence[Any]):
-    """Evenly spaced values, computed when asked for."""
-
-    first: float
-    step: float
-    values: int
-    """How many."""
-    whole: bool = False
-
-    def __len__(self) -> int:
-        return max(0, self.values)
-
-    def __getitem__(self, i: Any) -> Any:
-        if not 0 <= i < len(self):
-            raise IndexError(i)
-        value = round(self.first + i * self.step, RESOLUTION)
-        return int(value) if self.whole else value
-
-
-@dataclass(frozen=True)
-class Shares(Sequence[Any]):
-    """Growths that come to one server fewer each, down to none."""
-
-    servers: int
-    more: int
-    """Servers to come at the first value."""
-
-    def __len__(self) -> int:
-        return self.more + 1
-
-    def __getitem__(self, i: Any) -> Any:
-        if not 0 <= i < len(self):
-            raise IndexError(i)
-        # Rounded down, so that a share never comes to one server more.
-        return math.floor((self.more - i) * 1_000_000 / self.servers) / 1_000_000
 
 
 @dataclass(frozen=True)
@@ -253,30 +214,12 @@ def _ceilings(case: Case, catalog: Catalog) -> Iterator[Limit]:
         longer = sorted({fact.v for fact in known if fact is not None and fact.v > limits.lead_time_weeks})
         yield from ceiling("lead_time_weeks", nearer=longer, unit=" weeks")
     for field, unit in (("skus", " distinct parts"), ("vendors", " vendors"), ("racks", " network racks")):
-        yield from ceiling(field, nearer=_up(getattr(limits, field) or 0), unit=unit)
+        yield from ceiling(field, nearer=up(getattr(limits, field) or 0), unit=unit)
     if case.site.power_kw is not None:
         more: dict[str, Any] = {"how": How.LEAST, "unit": " kW", "aim": Objective.POWER, "verb": "allowed"}
         yield Limit("site.power_kw", case.site.power_kw, None, Order.CEILING, **more)
     yield from ceiling("power_kw", how=How.LEAST, unit=" kW", aim=Objective.POWER)
     yield from ceiling("cost_usd", how=How.LEAST, unit=" USD", aim=Objective.COST)
-
-
-def _up(value: int, most: int = 100_000) -> Ladder:
-    return Ladder(value + 1, 1, most - value, whole=True)
-
-
-def _down(value: int, least: int) -> Ladder:
-    return Ladder(value - 1, -1, value - least, whole=True)
-
-
-def _finer(value: float, to: float) -> Ladder:
-    """From a value up or down to another, in steps of the resolution."""
-    grain = 10**RESOLUTION
-    first = math.floor(value * grain + 1e-6) + 1 if to > value else math.ceil(value * grain - 1e-6) - 1
-    count = abs(round(to * grain) - first) + 1
-    return Ladder(
-        first / grain, (1 if to > value else -1) / grain, count if (to - value) * (to * grain - first) >= 0 else 0
-    )
 
 
 def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterator[Limit]:
@@ -294,22 +237,22 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
             yield Limit(f"site.{field}", value, away, order, How.ALONG, nearer, "set", unit, None, usual, choice)
 
     for field, least in (("rack_pitch_m", 0.01), ("row_pitch_m", 0.01), ("tray_rise_m", 0.0), ("slack_m", 0.0)):
-        yield from room(field, least, _finer(getattr(site, field), least), " m")
-    yield from room("rack.units", ENDLESS_UNITS, _up(site.rack.units, ENDLESS_UNITS), " units")
-    yield from room("rack.power_kw", ENDLESS_KW, _finer(site.rack.power_kw, ENDLESS_KW), " kW")
+        yield from room(field, least, finer(getattr(site, field), least), " m")
+    yield from room("rack.units", ENDLESS_UNITS, up(site.rack.units, ENDLESS_UNITS), " units")
+    yield from room("rack.power_kw", ENDLESS_KW, finer(site.rack.power_kw, ENDLESS_KW), " kW")
     if site.rack.cooling_kw is not None:
-        yield from room("rack.cooling_kw", None, _finer(site.rack.cooling_kw, ENDLESS_KW), " kW")
+        yield from room("rack.cooling_kw", None, finer(site.rack.cooling_kw, ENDLESS_KW), " kW")
     per_rack = site.servers_per_rack or 1
-    yield from room("servers_per_rack", None, _down(per_rack, 1), "", choice=True)
+    yield from room("servers_per_rack", None, down(per_rack, 1), "", choice=True)
     for field in ("rows", "racks_per_row"):
         # A rack for every machine, storage servers and one more, is as many as any room needs.
         most = 2 * _servers(case, catalog) + 1
-        yield from room(field, None, _up(getattr(site, field) or 0, most), "", choice=True)
+        yield from room(field, None, up(getattr(site, field) or 0, most), "", choice=True)
     for i, field in enumerate(("network_racks_per_row", "network_racks_central")):
         value = getattr(site, field)
         now = value or (zones[i] if zones else None)
         if now is not None:
-            nearer = _up(now, WIDER_ZONES * now)
+            nearer = up(now, WIDER_ZONES * now)
             order = Order.ROOM if value is None else Order.OWN_ROOM
             away = WIDER_ZONES * now
             yield Limit(
@@ -344,13 +287,13 @@ def _cluster(case: Case, catalog: Catalog) -> Iterator[Limit]:
         yield Limit("cluster.nics", cluster.nics, {}, Order.OWN_FABRIC, How.EACH, [{}], is_choice=True)
     for fabric, n in cluster.reserved_ports.items():
         if n:
-            yield Limit(f"cluster.reserved_ports.{fabric.value}", n, 0, Order.DEMAND, nearer=_down(n, 0), unit=" ports")
+            yield Limit(f"cluster.reserved_ports.{fabric.value}", n, 0, Order.DEMAND, nearer=down(n, 0), unit=" ports")
     if cluster.growth:
         more = math.ceil(servers * Fraction(str(cluster.growth)))
         yield Limit("cluster.growth", cluster.growth, 0.0, Order.DEMAND, nearer=Shares(servers, more - 1))
     if servers > 1:
         if cluster.servers is not None:
-            yield Limit("cluster.servers", servers, 1, Order.DEMAND, nearer=_down(servers, 1), unit=" servers")
+            yield Limit("cluster.servers", servers, 1, Order.DEMAND, nearer=down(servers, 1), unit=" servers")
         else:
             fewer = Ladder((servers - 1) * gpus_each, -gpus_each, servers - 1, whole=True)
             yield Limit("cluster.gpus", cluster.gpus, gpus_each, Order.DEMAND, nearer=fewer, unit=" GPUs")
@@ -377,17 +320,17 @@ def _fabric(case: Case, catalog: Catalog, name: FabricName, spec: FabricBase) ->
 
     if spec.oversubscription < ANY_RATIO:
         yield limit(
-            "oversubscription", ANY_RATIO, How.ALONG, _finer(spec.oversubscription, ANY_RATIO), "allowed", " : 1"
+            "oversubscription", ANY_RATIO, How.ALONG, finer(spec.oversubscription, ANY_RATIO), "allowed", " : 1"
         )
     if spec.max_tiers < MOST_TIERS:
-        yield limit("max_tiers", MOST_TIERS, How.ALONG, _up(spec.max_tiers, MOST_TIERS), "allowed")
+        yield limit("max_tiers", MOST_TIERS, How.ALONG, up(spec.max_tiers, MOST_TIERS), "allowed")
     if spec.max_hops is not None:
-        yield limit("max_hops", None, How.ALONG, _up(spec.max_hops, 2 * MOST_TIERS - 1), "allowed")
+        yield limit("max_hops", None, How.ALONG, up(spec.max_hops, 2 * MOST_TIERS - 1), "allowed")
     if spec.latency_ns is not None:
         yield limit("latency_ns", None, How.LATENCY, (), "allowed", " ns")
     for field in ("min_leaves", "min_spines", "min_cores"):
         if getattr(spec, field) > 1:
-            yield limit(field, 1, How.ALONG, _down(getattr(spec, field), 1), "asked")
+            yield limit(field, 1, How.ALONG, down(getattr(spec, field), 1), "asked")
     if spec.striping is Striping.PORTS:
         yield limit("striping", Striping.STRICT, How.EACH, [Striping.STRICT], "asked", is_choice=True)
     for field in ("protocols", "topologies"):
@@ -403,7 +346,7 @@ def _fabric(case: Case, catalog: Catalog, name: FabricName, spec: FabricBase) ->
     elif isinstance(spec, Frontend) and spec.server_gbps != (usual := defaults["server_gbps"].default):
         yield limit("server_gbps", usual, How.EACH, [usual], "asked", " Gb/s", is_choice=True)
     elif isinstance(spec, Oob) and spec.pdus_per_rack > defaults["pdus_per_rack"].default:
-        yield limit("pdus_per_rack", 0, How.ALONG, _down(spec.pdus_per_rack, 0), "asked")
+        yield limit("pdus_per_rack", 0, How.ALONG, down(spec.pdus_per_rack, 0), "asked")
     rule = spec.lossless if isinstance(spec, Backend | Storage) else None
     if rule is not None and Protocol.ETHERNET in spec.protocols:
         yield from _lossless(f"{where}.lossless", rule)
@@ -420,10 +363,10 @@ def _lossless(where: str, rule: Lossless) -> Iterator[Limit]:
             verb = "allowed" if field == "buffer_share" else "asked"
             yield Limit(f"{where}.{field}", value, away, order, how, nearer, verb, unit, None, value == usual)
 
-    yield from limit("classes", 1, How.ALONG, _down(rule.classes, 1))
+    yield from limit("classes", 1, How.ALONG, down(rule.classes, 1))
     least = min(rule.mtu_bytes, USUAL_FRAME_BYTES)
-    yield from limit("mtu_bytes", least, How.ALONG, _down(rule.mtu_bytes, least), " bytes")
-    yield from limit("buffer_share", 1.0, How.ALONG, _finer(rule.buffer_share, 1.0))
+    yield from limit("mtu_bytes", least, How.ALONG, down(rule.mtu_bytes, least), " bytes")
+    yield from limit("buffer_share", 1.0, How.ALONG, finer(rule.buffer_share, 1.0))
     yield from limit("unknown_buffers", UnknownBuffers.WARN, How.EACH, [UnknownBuffers.WARN])
     yield Limit(where, rule, None, Order.OWN_FABRIC, How.EACH, [None])
 
@@ -439,7 +382,7 @@ def _storage(case: Case, catalog: Catalog, spec: Storage, limit: Any) -> Iterato
         other = StorageMode.CONVERGED if spec.mode is StorageMode.SEPARATE else StorageMode.SEPARATE
         yield limit("mode", StorageMode.AUTO, How.EACH, [other, StorageMode.AUTO], "asked")
     if spec.storage_servers:
-        yield limit("storage_servers", 0, How.ALONG, _down(spec.storage_servers, 0), "asked")
+        yield limit("storage_servers", 0, How.ALONG, down(spec.storage_servers, 0), "asked")
     if spec.server_gbps is not None:
         cages = cages_of(case, catalog, ServerRole.STORAGE)
         widths = {n * m.ports * m.speed_gbps for x in cages for m in x.cages.modes for n in range(1, x.cages.count + 1)}

@@ -30,9 +30,10 @@ from gpunet.solver import program
 from gpunet.solver.admit import admit, let_in, shut_out
 from gpunet.solver.clash import clashes, keeping, known_limits
 from gpunet.solver.explain import explain, why_not
+from gpunet.solver.ladders import Ladder, Shares
 from gpunet.solver.least_change import Change, least_change
 from gpunet.solver.lifts import How as Search
-from gpunet.solver.lifts import Ladder, Limit, Order, Shares, put
+from gpunet.solver.lifts import Limit, Order, put
 from gpunet.solver.optimize import optimize
 from gpunet.solver.tasks import Plan
 from gpunet.solver.workbench import Workbench

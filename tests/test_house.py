@@ -217,6 +217,7 @@ def test_every_constraint_is_a_family() -> None:
 # --- names ------------------------------------------------------------------------------------------------------------
 
 UNITS = (
+    "_bytes",
     "_db",
     "_gbps",
     "_kw",
@@ -234,18 +235,19 @@ UNITS = (
 )
 COUNTS_AND_RATIOS = {
     "a_cage", "a_port", "amount", "assembly", "at_most", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports",
-    "bought", "bound", "break_even_communication", "cage", "cages_per_pipeline", "case_servers", "column",
-    "communication_share", "count", "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "fewest",
-    "fibres", "free_cages", "gap", "gpus", "gpus_per_server", "group", "growth", "have", "holds_to", "hopeless", "hops",
-    "host_lanes", "impossible", "in_optimum", "independent_switches", "infiniband", "lanes", "least_efficiency", "legs",
-    "line", "link_ties", "links", "links_bound", "links_if_single_mac", "links_per_assembly", "links_then", "looked_to",
-    "max_hops", "max_logical_ports", "max_tiers", "media_den", "media_num", "min_cores", "min_leaves", "min_spines",
-    "minimum", "more", "most", "network_racks_central", "network_racks_per_row", "next_value", "of", "optical_ports",
-    "oversubscription", "owned", "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "ports",
+    "bought", "bound", "break_even_communication", "buffer_pools", "buffer_share", "cage", "cages_per_pipeline",
+    "case_servers", "cell_factor", "classes", "column", "communication_share", "count", "discounts", "down_ports",
+    "efficiencies", "efficiency", "ethernet", "fewest", "fibres", "free_cages", "gap", "gpus", "gpus_per_server",
+    "group", "growth", "have", "holds_to", "hopeless", "hops", "host_lanes", "impossible", "in_optimum",
+    "independent_switches", "infiniband", "lanes", "least_efficiency", "legs", "line", "link_ties", "links",
+    "links_bound", "links_if_single_mac", "links_per_assembly", "links_then", "looked_to", "max_hops",
+    "max_logical_ports", "max_tiers", "media_den", "media_num", "min_cores", "min_leaves", "min_spines", "minimum",
+    "more", "most", "network_racks_central", "network_racks_per_row", "next_value", "of", "optical_ports",
+    "oversubscription", "owned", "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "pools", "ports",
     "ports_per_pipeline", "pue", "quantity", "racks", "racks_per_row", "relative_efficiency", "reserved_ports", "row",
-    "rows", "saved", "scenarios", "seconds", "servers", "servers_per_rack", "skus", "slowdown", "solves", "spacing",
-    "splittable_into_lanes", "storage_servers", "structures", "support_rate", "surplus", "switches", "tiers", "ties",
-    "today", "unit", "up_ports", "used", "v", "value", "vendors", "within", "without_more", "x", "y",
+    "rows", "saved", "scenarios", "seconds", "servers", "servers_per_rack", "share", "skus", "slowdown", "solves",
+    "spacing", "splittable_into_lanes", "storage_servers", "structures", "support_rate", "surplus", "switches", "tiers",
+    "ties", "today", "unit", "up_ports", "used", "v", "value", "vendors", "within", "without_more", "x", "y",
 }  # fmt: skip
 """Numbers without a unit, and two that stand in the unit of something else (``v``, ``value`` and ``bound``)."""
 

@@ -145,7 +145,10 @@ def _verdict(study: Rivals, power: bool) -> str:
     ahead = [r for r in study.rivals if r.more]
     tied = [r for r in study.rivals if r.more == 0]
     if not ahead and not tied:
-        return "The case allows no other switch model in any fabric, so there is no runner-up with other switches."
+        return (
+            "No design that meets the case does without any of these switch models, so there is no runner-up with "
+            "other switches."
+        )
     said = []
     if ahead:
         main, nearest = ahead[0], min(ahead, key=lambda r: r.more or 0)

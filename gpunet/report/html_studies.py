@@ -176,7 +176,7 @@ def _curve(own: tuple[float, float] | None, study: Frontier, ceilings: Sequence[
     lines: list[Row] = []
     for c in ceilings:
         gpus = "no GPUs" if not c.gpus else f"{counted(c.gpus, 'GPU')} at most"
-        lines.append({"at": c.cost_usd, "label": f"ceiling {c.cost_usd:,.0f} USD: {gpus}"})
+        lines.append({"at": c.cost_usd, "label": f"ceiling {usd(c.cost_usd or 0)} USD: {gpus}"})
     series = (Series("cheapest for its GPUs", colour("own")),)
     x_title = _AXES[study.x.name][0]
     table = Table(

@@ -108,10 +108,9 @@ def headroom_of(
             if device in mine and group in carrying[mine[device].part]:
                 ports[device].append((group, cage, needed[kind]))
     fullest: dict[tuple[str, str], TierHeadroom] = {}
-    for name, device in mine.items():
-        switch = catalog.switches[device.part]
-        line = _line(switch, device.tier, ports[name])
-        key = (device.tier, device.part)
+    for name, box in mine.items():
+        line = _line(catalog.switches[box.part], box.tier, ports[name])
+        key = (box.tier, box.part)
         if key not in fullest or _rank(line) > _rank(fullest[key]):
             fullest[key] = line
     return tuple(fullest.values())

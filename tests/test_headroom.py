@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -17,8 +18,9 @@ from tiny_catalog import tiny_catalog
 from gpunet.case_file import case_from_data, read_case
 from gpunet.catalogs import load_catalog
 from gpunet.models.case import Case, FabricName
-from gpunet.models.design import Check, Design, Status
+from gpunet.models.design import Check, Design, Result, Status
 from gpunet.models.evidence import Fact, How
+from gpunet.models.ledger import Ledger
 from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Catalog
 from gpunet.models.problems import InputError
@@ -26,19 +28,26 @@ from gpunet.report.blocks import Table
 from gpunet.report.design_text import design_report
 from gpunet.report.headroom_text import headroom as headroom_blocks
 from gpunet.solver import verify_headroom
-from gpunet.solver.candidates import compile_case
+from gpunet.solver.apart import solve_apart
+from gpunet.solver.build import Builder
+from gpunet.solver.candidates import Compiled, compile_case, instance
 from gpunet.solver.engines import Engine
 from gpunet.solver.explain import explain
 from gpunet.solver.headroom import headroom_of, pool_load, port_bytes
 from gpunet.solver.obstacles import obstacles
 from gpunet.solver.optimize import optimize
 from gpunet.solver.search import search
+from gpunet.solver.template import Template
 from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
 from gpunet.solver.verify import verify
 from gpunet.solver.verify_book import Book
 from gpunet.solver.verify_network import networks
 
 CATALOG = load_catalog()
+NOTHING = Result(
+    case="", status=Status.OPTIMAL, gap=0, objective=None, totals=None,
+    catalog_version="", gpunet_version="", engine="",
+)  # fmt: skip
 FIVE, ONE_TIER = CASES / "lossless-128.yaml", CASES / "lossless-one-tier.yaml"
 
 
@@ -213,6 +222,40 @@ def test_what_is_skipped_early_is_what_would_be_refused(buffer_mb: float, stripi
     assert found == {t.rank() for t in every if gauge.refusal(free.measure, t) is None}
     if (buffer_mb, pools) == (1.1, 1):
         assert 0 < len(found) < len(every)
+
+
+def ledger_of(compiled: Compiled, template: Template) -> Ledger:
+    """One template built, whatever it costs."""
+    data = instance(compiled, {FabricName.BACKEND: [template]})
+    outcome = solve_apart(data)
+    assert outcome is not None
+    assert outcome.choice is not None
+    return Builder(compiled, data, outcome.choice).build()
+
+
+@pytest.mark.parametrize("striping", ["strict", "ports"])
+def test_templates_are_counted_as_they_are_wired(striping: str) -> None:
+    """Every ninth template of a small case, built and counted from its ledger by the code of the verification: the
+    fullest switch of each tier has just the headroom that the template was judged by. No limit takes part."""
+    most = 3 if striping == "strict" else 2
+    case, catalog = tiny(1000, 2, striping=striping, oversubscription=2, max_tiers=most, parts={"deny": ["cable:*"]})
+    case = case.model_copy(update={"cluster": case.cluster.model_copy(update={"growth": 0.0})})
+    compiled = compile_case(case, catalog)
+    (scope,) = compiled.scopes[FabricName.BACKEND]
+    gauge = scope.gauge
+    assert gauge is not None
+    tiers = Counter[int]()
+    for template in list(enumerate_templates(scope, Cutoff()))[::9]:
+        ledger = ledger_of(compiled, template)
+        (net,) = networks(Book(Design(case, NOTHING, ledger), catalog))
+        built: dict[str, int] = {}
+        for load in verify_headroom._loads(net, list(gauge.rules)):
+            built[load.line.tier] = max(built.get(load.line.tier, 0), load.line.pool_bytes)
+        counted = [max(pool_load(s, c) for c in cages) for s, _, cages in gauge.tiers(scope.measure, template)]
+        assert [built[tier] for tier in ("leaf", "spine", "core")[: template.tiers]] == counted
+        tiers[template.tiers] += 1
+    assert tiers[2] > 3
+    assert (tiers[3] > 10) == (most == 3)
 
 
 @pytest.mark.parametrize(

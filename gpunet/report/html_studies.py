@@ -76,7 +76,7 @@ def _beaten(design: Design, study: Frontier, own: tuple[float, float] | None) ->
         Paragraph(
             f"This design was made for {objective} alone, and {_figure(best.x, study.x.name)} {study.x.unit} also buys "
             f"{_figure(best.y or 0, study.y.name)} {study.y.unit} in place of {_figure(own[1], study.y.name)}: "
-            f"--objective {study.x.name},{study.y.name} finds that one."
+            f"the objective {study.x.name},{study.y.name} finds that one."
         )
     ]
 

@@ -153,11 +153,12 @@ def _shortest(
     for offered_kinds, shares in ((kinds, 1), (kinds, SHARES), ({*LAID}, 1), ({*LAID}, SHARES)):
         offered = _offered(helped, reasons, catalog, offered_kinds)
         wanted = fewest_missing(Pool(helped, catalog, buyable=True, shares=shares, offered=offered))
-        if wanted.left and offered_kinds != {*LAID}:
+        if wanted.proven and wanted.left and offered_kinds != {*LAID}:
             continue
         more = _with(helped, wanted.bought, catalog)
-        then = most_links(Pool(more, catalog))
-        if sum(_places(then, more, catalog).values()) <= sum(wanted.left.values()):
+        then = _most_links(more, catalog)[0]
+        # Where everything has its place, it must have it in the wiring too; else the most links may leave out others.
+        if not wanted.proven or wanted.left or not any(_places(then, more, catalog).values()):
             break
     if not wanted.proven:
         notes.append("The search for what is missing was stopped; a shorter list may do.")

@@ -15,7 +15,7 @@ from gpunet.solver.ports import fits
 from gpunet.solver.quote_devices import Bank, DeviceKind
 from gpunet.solver.quote_program import Pool, QuoteProgram
 
-WORK_LIMIT = 20.0
+WORK_LIMIT = 6.0
 """Deterministic time of one search, about seconds; the same on every machine."""
 
 
@@ -160,13 +160,14 @@ class _Search:
     def _ranked(self, goals: Sequence[Goal]) -> Found:
         """Solve by one goal after another, each held at the best that was found."""
         library, cp = self.program.library, self.program.cp
-        solver = self._any()
+        solver: Any = None
         proven, bound = True, None
         for goal in goals:
             if isinstance(goal.sum, int):
                 continue
             (cp.maximize if goal.is_most else cp.minimize)(goal.sum)
-            self._hint(solver)
+            if solver is not None:
+                self._hint(solver)
             attempt = self._solver(WORK_LIMIT if goal.is_firm else WORK_LIMIT / 10)
             status = attempt.solve(cp)
             if bound is None:
@@ -174,13 +175,15 @@ class _Search:
             proven = proven and (status == library.OPTIMAL or not goal.is_firm)
             if status in (library.OPTIMAL, library.FEASIBLE):
                 solver = attempt
+            solver = solver or self._any()
             best = solver.value(goal.sum)
             cp.add(goal.sum >= best if goal.is_most else goal.sum <= best)
-        return Found(solver, proven, bound or 0)
+        return Found(solver or self._any(), proven, bound or 0)
 
     def _any(self) -> Any:
         """Anything that holds: building nothing does, so there is always something."""
-        solver = self._solver(WORK_LIMIT)
+        self.program.cp.clear_objective()
+        solver = self.program.library.CpSolver()
         status = solver.solve(self.program.cp)
         if status not in (self.program.library.OPTIMAL, self.program.library.FEASIBLE):
             raise RuntimeError(f"a program that building nothing satisfies is found {solver.status_name(status)}")

@@ -52,8 +52,12 @@ def check_headroom(nets: list[Network]) -> Check:
             _judge(load, rules, findings)
         if loads:
             worst = max(loads, key=lambda load: load.line.share or 0.0)
-            told = "buffer not known" if worst.line.share is None else f"{worst.line.share:.1%} of its buffer"
-            fullest.append(f"{net.name}: at most {told} on {worst.name}")
+            if worst.line.share is None:
+                fullest.append(
+                    f"{net.name}: the buffer of {worst.switch.id} is not known, nothing is checked against it"
+                )
+            else:
+                fullest.append(f"{net.name}: at most {worst.line.share:.1%} of the buffer, on {worst.name}")
         if rules or net.name == "backend":
             for text in _dropping(net):
                 findings.add(text)

@@ -7,12 +7,20 @@ from typing import Annotated, Literal
 from pydantic import Field, NonNegativeFloat, PositiveInt, field_validator, model_validator
 
 from gpunet.models.base import Strict
-from gpunet.models.terms import PriceStep
 
 Name = Annotated[str, Field(min_length=1)]
 DAY = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$"
 """A day, ISO 8601; as text, earlier days sort first."""
 Day = Annotated[str, Field(pattern=DAY)]
+
+
+class QuoteStep(Strict):
+    """A lower price from some quantity on."""
+
+    from_pieces: int = Field(ge=2)
+    """Pieces ordered from which the price holds, for all of them."""
+    unit_usd: NonNegativeFloat
+    """Price of one piece, USD."""
 
 
 class QuoteLine(Strict):
@@ -28,7 +36,7 @@ class QuoteLine(Strict):
     """Most pieces the supplier can deliver; empty where no limit is stated."""
     minimum: PositiveInt | None = None
     """Fewest pieces the supplier sells; empty where none is stated."""
-    steps: tuple[PriceStep, ...] = ()
+    steps: tuple[QuoteStep, ...] = ()
     """Prices by the quantity ordered, each for all pieces; below the first, ``unit_usd`` holds."""
     lead_time_weeks: NonNegativeFloat | None = None
     """Delivery time, weeks; empty where none is stated."""

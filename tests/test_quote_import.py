@@ -21,8 +21,7 @@ from gpunet.case_file import case_from_data, read_case
 from gpunet.catalogs import load_catalog, medium_id
 from gpunet.catalogs.part_numbers import PartNumbers
 from gpunet.models.problems import InputError
-from gpunet.models.quote import QuoteFile, QuoteLine, UnmatchedLine
-from gpunet.models.terms import PriceStep
+from gpunet.models.quote import QuoteFile, QuoteLine, QuoteStep, UnmatchedLine
 from gpunet.quote_columns import HEADINGS, LABELS
 from gpunet.quote_file import overrides_of, read_quote, write_quote
 from gpunet.quote_import import ImportOptions, import_quote
@@ -424,7 +423,7 @@ def quote_files(draw: st.DrawFn) -> QuoteFile:
             unit_usd=draw(st.integers(0, 10**8)) / 100,
             quantity=draw(st.none() | st.integers(1, 1000)),
             at_most=draw(st.none() | st.integers(1, 1000)),
-            steps=draw(st.sampled_from([(), (PriceStep(from_pieces=10, usd=1.5),)])),
+            steps=draw(st.sampled_from([(), (QuoteStep(from_pieces=10, unit_usd=1.5),)])),
             sku=draw(st.just("") | WORDS),
         )
         for part in draw(st.lists(PARTS, min_size=1, unique=True))

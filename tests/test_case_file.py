@@ -240,7 +240,8 @@ LOOP["cluster"] = LOOP
     ("data", "message"),
     [
         (SMALLEST | {"limit": {}}, "case: limit: found an unknown field, expected one of the fields name, cluster, "
-         "fabrics, site, objective, tco, limits, parts, prices, owned, terms, spares, supply, quotes, order_date, performance; nearest: limits"),
+         "fabrics, site, objective, tco, limits, parts, prices, owned, "
+         "terms, spares, supply, quotes, order_date, performance; nearest: limits"),
         ({"cluster": {"gpus": "8", "server": "server-2"}},
          "case: cluster.gpus: found '8', expected a whole number above 0; nearest: 8"),
         ({"cluster": {8: "gpus"}}, "case: cluster: found '8' as a field name, expected text"),

@@ -19,6 +19,7 @@ from gpunet.models.base import Strict
 from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Protocol
 from gpunet.models.quote import Day, QuoteFile
+from gpunet.models.terms import Spares, Supply, Terms
 
 MAX_SERVERS = 1_000_000
 Pattern = Annotated[str, Field(min_length=1)]
@@ -143,9 +144,9 @@ class Backend(FabricBase):
     """Topologies allowed; the program picks one."""
     speed_gbps: PositiveFloat | None = None
     """Speed of an endpoint, Gb/s; the server's NIC speed when empty."""
-
     lossless: Lossless | None = None
     """Flow control headroom that an Ethernet backend must have buffer for; not looked at when empty."""
+
 
 class Storage(FabricBase):
     """GPU servers to storage servers."""
@@ -164,9 +165,9 @@ class Storage(FabricBase):
     """Largest draw of a storage server, W."""
     server_gbps: PositiveFloat | None = None
     """Storage bandwidth of one GPU server, Gb/s; all its storage NICs when empty."""
-
     lossless: Lossless | None = None
     """Flow control headroom that Ethernet storage must have buffer for; not looked at when empty."""
+
 
 class Frontend(FabricBase):
     """In-band network of the servers."""
@@ -337,6 +338,12 @@ class Case(Strict):
     """Which prices to use."""
     owned: tuple[Owned, ...] = ()
     """Parts already in the house."""
+    terms: Terms | None = None
+    """Price steps, packs, minimum orders, licences, laying of cables."""
+    spares: Spares | None = None
+    """Spare pieces that are bought with the network; none when empty."""
+    supply: tuple[Supply, ...] | None = None
+    """Parts of which only so many can be had."""
     quotes: tuple[Annotated[str, Field(min_length=1)] | QuoteFile, ...] | None = None
     """Quotes of suppliers: names of quote files, from the folder of the case on, or quotes written out. Their prices
     stand for those of the catalogue; of several for one part the lowest."""

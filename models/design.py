@@ -155,15 +155,19 @@ class BomLine(Strict):
     """One line of the bill."""
 
     part: str
-    """Catalogue id; for a cable or fibre with its stock length."""
+    """Catalogue id; for a cable or fibre with its stock length. The name of a licence or of work."""
     kind: str
-    """``switch``, ``nic``, ``module``, ``cable`` or ``fibre``."""
+    """``switch``, ``nic``, ``module``, ``cable``, ``fibre``, ``licence`` or ``installation``."""
     quantity: int
     """Pieces in the design."""
     owned: int = 0
-    """How many of them are already in the house."""
+    """How many of them and of their spares are already in the house."""
+    spares: int = 0
+    """Spare pieces beside those in the design; left out of the JSON when there are none."""
+    surplus: int = 0
+    """Pieces bought beyond that, for whole packs, a minimum order or a lower price; left out when there are none."""
     unit_price_usd: float
-    """Price of one piece after basis, override and discount, USD."""
+    """Price of one piece after basis, override, discount and price steps, USD."""
     extended_usd: float
     """Price of the pieces that must be bought, USD."""
     price_source: str
@@ -174,6 +178,16 @@ class BomLine(Strict):
     """``read``, ``recalled``, ``estimated``, or ``quoted`` by the case."""
     note: str = ""
     """Discounts, seller, basis of an estimate."""
+
+    @property
+    def bought(self) -> int:
+        """Pieces that are ordered."""
+        return self.quantity + self.spares - self.owned + self.surplus
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        found: dict[str, object] = handler(self)
+        return {name: value for name, value in found.items() if value or name not in ("spares", "surplus")}
 
 
 class Check(Strict):

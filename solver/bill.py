@@ -11,8 +11,9 @@ from gpunet.models.design import BomLine, Totals
 from gpunet.models.ledger import Ledger
 from gpunet.models.parts import Catalog
 from gpunet.solver.prices import PriceList, Weight
+from gpunet.solver.purchase import PartTerms, Purchase
 
-KIND_ORDER = ("switch", "module", "cable", "fibre", "nic")
+KIND_ORDER = ("switch", "module", "cable", "fibre", "nic", "licence", "installation")
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,26 @@ def _head_at_a(legs: int, a: set[tuple[str, str, int]], b: set[tuple[str, str, i
     return legs == 1 or len(a) <= len(b)
 
 
-def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList, owned: dict[str, int]) -> Bill:
-    """Price the ledger."""
+def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
+    """Price the ledger. Raises ValueError where fewer pieces of a part can be had than are needed."""
     counts, ends = count_parts(ledger, catalog)
     lines = []
+    services: dict[tuple[str, str, int], int] = {}
     cost = power = typical = extra = 0
     for part in sorted(counts, key=lambda p: (KIND_ORDER.index(counts[p].kind), p)):
         count = counts[part]
         quote = prices.quote(part)
         assert quote is not None
-        from_stock = min(count.quantity, owned.get(part, 0))
-        extended = (count.quantity - from_stock) * quote.cents
-        cost += extended
+        terms = prices.terms(part) or PartTerms(quote.cents)
+        order = terms.buy(count.quantity)
+        if order is None:
+            raise ValueError(f"{count.quantity:,} of {part} are needed and fewer can be had")
+        cost += order.cents
+        for added in prices.added(part):
+            cost += count.quantity * added.cents
+            extra += count.quantity * added.later_cents
+            key = (added.kind, added.name, added.cents)
+            services[key] = services.get(key, 0) + count.quantity
         power += count.quantity * count.power_mw
         typical += count.quantity * count.typical_mw
         support = prices.support_cents(part) if count.kind == "switch" else 0
@@ -109,13 +118,29 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList, owned: dict[s
                 part=part,
                 kind=count.kind,
                 quantity=count.quantity,
-                owned=from_stock,
-                unit_price_usd=quote.cents / 100,
-                extended_usd=extended / 100,
+                owned=order.from_stock,
+                spares=order.spares,
+                surplus=order.surplus,
+                unit_price_usd=_unit_cents(terms, order) / 100,
+                extended_usd=order.cents / 100,
                 price_source=quote.source,
                 price_date=quote.date,
                 price_how=quote.how,
-                note=quote.note,
+                note="; ".join(filter(None, [_steps_note(terms, order), quote.note])),
+            )
+        )
+    for kind, name, cents in sorted(services, key=lambda x: (KIND_ORDER.index(x[0]), x)):
+        lines.append(
+            BomLine(
+                part=name,
+                kind=kind,
+                quantity=services[kind, name, cents],
+                unit_price_usd=cents / 100,
+                extended_usd=services[kind, name, cents] * cents / 100,
+                price_source="case file",
+                price_date="",
+                price_how="quoted",
+                note="terms.licences" if kind == "licence" else "terms.installation",
             )
         )
     for n, each in ends:
@@ -124,3 +149,21 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList, owned: dict[s
         extra += n * prices.energy_cents(each)
     units = sum(math.ceil(catalog.switches[d.part].rack_units.v) for d in ledger.devices if d.kind == "switch")
     return Bill(tuple(lines), Weight(cost, power, cost + extra), typical, units)
+
+
+def _unit_cents(terms: PartTerms, order: Purchase) -> int:
+    """The price of a piece, that of the step reached where it holds for every piece."""
+    reached = [step.cents for step in terms.steps if step.pieces <= max(1, order.bought)]
+    return terms.unit_cents if terms.incremental else reached[-1]
+
+
+def _steps_note(terms: PartTerms, order: Purchase) -> str:
+    """Which price steps an order reaches, in words."""
+    reached = [step for step in terms.breaks if step.pieces <= order.bought]
+    if not reached:
+        return ""
+    if not terms.incremental:
+        return (
+            f"price from {reached[-1].pieces:,} pieces; {terms.unit_cents / 100:,.2f} below {terms.breaks[0].pieces:,}"
+        )
+    return "; ".join(f"{step.cents / 100:,.2f} each from piece {step.pieces:,} on" for step in reached)

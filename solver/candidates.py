@@ -198,7 +198,12 @@ def _adapters(compiled: Compiled) -> None:
             raise NoPortsError(
                 "prices.overrides_usd", f"no price is known for {part}: give one in prices.overrides_usd"
             )
-        total += unit.times(n)
+        terms = compiled.prices.terms(part)
+        bought = None if terms is None else terms.buy(n)
+        if terms is not None and bought is None:
+            raise NoPortsError("supply", f"the case needs {n:,} of {part} and fewer can be had")
+        beyond = 0 if terms is None or bought is None else bought.cents - terms.unit_cents * n
+        total += unit.times(n) + Weight(beyond, 0, beyond)
     compiled.fixed, compiled.fixed_parts = total, parts
 
 
@@ -390,5 +395,5 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         management=management,
         leaf_room=room.leaf_width * fill,
         central_room=room.central_width * fill,
-        owned={o.part: o.quantity for o in compiled.case.owned if o.part in parts or o.part in compiled.fixed_parts},
+        terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None},
     )

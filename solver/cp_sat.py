@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
+from gpunet.solver.cp_sat_purchase import Order
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.template import Template
 
@@ -36,10 +37,7 @@ class _Model:
         for k, (key, ways) in enumerate(data.ways.items()):
             self.blocks[key] = [self.cp.new_int_var(0, data.most(key), f"b_{k}_{w}") for w in range(len(ways))]
             self.cp.add(sum(self.blocks[key]) == self._sum(partial(data.need, key), f"need_{k}"))
-        self.stock = {
-            part: self.cp.new_int_var(0, quantity, f"s_{i}")
-            for i, (part, quantity) in enumerate(sorted(data.owned.items()))
-        }
+        self.bought = {part: Order(self, part, terms) for part, terms in sorted(data.terms.items())}
         self._rules()
 
     def look_up(self, fabric: FabricName, table: list[int], name: str) -> Any:
@@ -68,7 +66,7 @@ class _Model:
         for key, variables in self.blocks.items():
             found += sum(w.weight.of(objective) * v for w, v in zip(data.ways[key], variables, strict=True))
         if objective is not Objective.POWER:
-            found -= sum((data.prices.cents(p) or 0) * v for p, v in self.stock.items())
+            found += sum(order.beyond_list for order in self.bought.values())
         return found
 
     def _rules(self) -> None:
@@ -108,8 +106,6 @@ class _Model:
             self._distinct(limits.vendors, data.vendor, "vendor")
         if limits.skus is not None:
             self._distinct(limits.skus, str, "sku")
-        for part, variable in self.stock.items():
-            cp.add(variable <= self._pieces(part))
 
     def _racks(self, leaf: Any, central: Any) -> None:
         limit, room = self.data.case.limits.racks, self.data.machines.room
@@ -122,9 +118,10 @@ class _Model:
         self.cp.add(fill * central_racks >= central)
         self.cp.add(room.rows * leaf_racks + central_racks <= limit)
 
-    def _pieces(self, part: str) -> Any:
+    def pieces(self, part: str) -> Any:
+        """Pieces of a part in the design, adapters not included."""
         data = self.data
-        found: Any = data.fixed_parts.get(part, 0)
+        found: Any = 0
         for fabric, templates in data.templates.items():
             found += self.look_up(fabric, [t.switches.get(part, 0) for t in templates], f"p_{fabric.value}_{part}")
         for key, variables in self.blocks.items():
@@ -156,7 +153,8 @@ class _Model:
             self.look_up(fabric, list(range(len(ts))), f"rank_{fabric.value}") for fabric, ts in data.templates.items()
         )
         ways_rank = sum(i * v for vs in self.blocks.values() for i, v in enumerate(vs))
-        return templates * extra + ways_rank - sum(self.stock.values())
+        stock = [order.from_stock for order in self.bought.values() if order.terms.is_stock_alone]
+        return templates * extra + ways_rank - sum(stock)
 
 
 def solve_cp_sat(data: Instance, clock: Clock) -> Outcome:

@@ -156,6 +156,8 @@ def _check_bound(value: int, bound: float | None) -> None:
 def broken(data: Instance, choice: Choice) -> list[str]:
     """Constraint families that a choice breaks, in integer arithmetic."""
     found = []
+    if choice.short_of(data):
+        return ["supply"]
     net = choice.net(data)
     if data.cost_limit is not None and net.cost > data.cost_limit:
         found.append("cost_ceiling")

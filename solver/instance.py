@@ -14,6 +14,7 @@ from gpunet.models.parts import Catalog
 from gpunet.solver.demand import Machines
 from gpunet.solver.links import Way
 from gpunet.solver.prices import PriceList, Weight
+from gpunet.solver.purchase import PartTerms
 from gpunet.solver.template import LinkClass, Template
 
 
@@ -67,7 +68,7 @@ class Instance:
     ways: dict[Key, tuple[Way, ...]]
     """Ways to build one block of each link class, in a fixed order."""
     fixed: Weight
-    """What every design carries: adapters."""
+    """What every design carries: adapters, those in the house at no cost."""
     fixed_parts: dict[str, int]
     """Adapters by part."""
     storage_optional: bool
@@ -77,7 +78,13 @@ class Instance:
     """Millionths of a rack that may be filled in one row zone."""
     central_room: int
     """Millionths of a rack that may be filled in the central zone."""
-    owned: dict[str, int] = field(default_factory=dict)
+    terms: dict[str, PartTerms] = field(default_factory=dict)
+    """Stock, spares, supply and terms of sale of the parts that have any; adapters, which are fixed, not among them."""
+
+    @property
+    def owned(self) -> dict[str, int]:
+        """Pieces in the house, by part."""
+        return {part: terms.owned for part, terms in self.terms.items() if terms.owned}
 
     @property
     def servers_mw(self) -> int:
@@ -136,7 +143,7 @@ class Choice:
     """Blocks by way, aligned with ``Instance.ways``."""
 
     def weight(self, instance: Instance) -> Weight:
-        """Totals of the choice in integers, before owned stock is taken off."""
+        """Totals of the choice in integers, every piece at its price."""
         total = instance.fixed
         for t in self.templates.values():
             total += instance.weights[id(t)]
@@ -158,9 +165,21 @@ class Choice:
         return found
 
     def net(self, instance: Instance) -> Weight:
-        """Totals with owned parts at no cost."""
-        total, parts = self.weight(instance), self.parts(instance)
-        saved = sum(
-            min(parts.get(part, 0), n) * (instance.prices.cents(part) or 0) for part, n in instance.owned.items()
-        )
-        return Weight(total.cost - saved, total.power, total.tco - saved)
+        """Totals of what is bought: stock, spares and terms of sale counted. Raises KeyError where supply ends before
+        the need.
+        """
+        total = self.weight(instance)
+        if not instance.terms:
+            return total
+        beyond, parts = 0, self.parts(instance)
+        for part, terms in instance.terms.items():
+            purchase = terms.buy(parts.get(part, 0))
+            if purchase is None:
+                raise KeyError(part)
+            beyond += purchase.cents - terms.unit_cents * parts.get(part, 0)
+        return Weight(total.cost + beyond, total.power, total.tco + beyond)
+
+    def short_of(self, instance: Instance) -> list[str]:
+        """Parts of which fewer can be had than the choice needs."""
+        parts = self.parts(instance)
+        return sorted(part for part, terms in instance.terms.items() if terms.buy(parts.get(part, 0)) is None)

@@ -103,7 +103,7 @@ def _design(compiled: Compiled, found: Found, engine: str, say: Tell, begun: flo
     assert choice is not None
     say("wiring")
     ledger = Builder(compiled, data, choice).build()
-    bill = make_bill(ledger, catalog, compiled.prices, {o.part: o.quantity for o in case.owned})
+    bill = make_bill(ledger, catalog, compiled.prices)
     if bill.net != choice.net(data):
         raise EngineError(f"the ledger totals {bill.net}, the program {choice.net(data)}")
     first = case.objectives[0]

@@ -43,9 +43,9 @@ def line_of(bench: Workbench, part: str, price: int) -> Line:
 
 def _line(bench: Workbench, answer: Answer, part: str, price: int) -> Line:
     at_price = answer.value
-    assert answer.bought is not None
+    assert answer.at_list is not None
     assert answer.parts is not None
-    bought = answer.bought.get(part, 0)
+    bought = answer.at_list.get(part, 0)
     compiled = bench.compiled
     assert isinstance(compiled, Compiled)
     is_tco = answer.case.objectives[0] is Objective.TCO

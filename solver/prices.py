@@ -11,6 +11,7 @@ from gpunet.catalogs import split_medium_id
 from gpunet.models.case import Case, Objective
 from gpunet.models.evidence import Price, usd_to_cents
 from gpunet.models.parts import Catalog
+from gpunet.solver.purchase import PartTerms, PurchaseRules
 from gpunet.solver.quotes import offer_note, offers
 
 HOURS_PER_YEAR = 8766
@@ -55,6 +56,18 @@ class Quote:
     note: str
 
 
+class Added(NamedTuple):
+    """A line of the bill that is no part: one unit of it comes with one piece of some part."""
+
+    kind: str
+    """``licence`` or ``installation``."""
+    name: str
+    cents: int
+    """Price, once."""
+    later_cents: int
+    """Price over the years of the case, on top."""
+
+
 class PriceList:
     """Prices after basis, overrides, quotes and discounts. Discounts do not apply to an override or a quote."""
 
@@ -63,7 +76,7 @@ class PriceList:
         self._quotes: dict[str, Quote | None] = {}
         self._supposed: dict[str, Quote] = {}
         self._weights: dict[tuple[str, int, bool], Weight | None] = {}
-        self._owned = {o.part for o in case.owned}
+        self.rules = PurchaseRules(case, catalog)
         tco = case.tco
         kwh_per_mw = Decimal(str(tco.years)) * HOURS_PER_YEAR / Decimal(1_000_000)
         self._cents_per_mw = kwh_per_mw * Decimal(str(tco.pue)) * Decimal(str(tco.usd_per_kwh)) * 100
@@ -113,8 +126,35 @@ class PriceList:
         return None if quote is None else quote.cents
 
     def free_cents(self, part: str) -> int:
-        """What a unit may cost less when it is taken from owned stock: its price, or 0 for a part not owned."""
-        return self.cents(part) or 0 if part in self._owned else 0
+        """What a unit may cost less than its price when it is taken from owned stock or reaches a price step, cents."""
+        cents = self.cents(part) or 0
+        return cents - self.rules.cheapest(part, cents)
+
+    def terms(self, part: str) -> PartTerms | None:
+        """Stock, spares, supply and terms of sale of a part; none where it is just its quantity times its price."""
+        return self.rules.of(part, self.cents(part) or 0)
+
+    def added(self, part: str) -> tuple[Added, ...]:
+        """What comes with every piece of a part and is no part itself: licences of a switch, laying of a cable."""
+        terms = self._case.terms
+        if terms is None:
+            return ()
+        base, length_m = split_medium_id(part)
+        switch = self._catalog.switches.get(part)
+        years = Decimal(str(self._case.tco.years))
+        found = [
+            Added("licence", x.name, usd_to_cents(x.usd), _whole(Decimal(str(x.usd_per_year)) * 100 * years))
+            for x in terms.licences
+            if switch is not None and x.switch in (part, "switch:*", f"{switch.vendor}:*")
+        ]
+        laid = terms.installation
+        if laid is not None and length_m is not None and (base in self._catalog.fibres or base in self._catalog.cables):
+            within = length_m <= laid.in_rack_m
+            name = "in a rack" if within else "across racks"
+            found.append(
+                Added("installation", name, usd_to_cents(laid.in_rack_usd if within else laid.across_racks_usd), 0)
+            )
+        return tuple(found)
 
     def energy_cents(self, power_mw: int) -> int:
         """Energy of one unit over the years of the case, cents."""
@@ -134,9 +174,9 @@ class PriceList:
         if key not in self._weights:
             cents = self.cents(part)
             support = self.support_cents(part) if supported else 0
-            self._weights[key] = (
-                None if cents is None else Weight(cents, power_mw, cents + self.energy_cents(power_mw) + support)
-            )
+            once = sum(x.cents for x in self.added(part))
+            later = sum(x.later_cents for x in self.added(part)) + self.energy_cents(power_mw) + support
+            self._weights[key] = None if cents is None else Weight(cents + once, power_mw, cents + once + later)
         return self._weights[key]
 
     def _find(self, part: str) -> Quote | None:

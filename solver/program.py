@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from gpunet.models.case import FabricName, Objective
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.links import Way
+from gpunet.solver.program_purchase import beyond_list, orders, owned_stock, spares, supply
 from gpunet.solver.template import Template
 
 
@@ -41,6 +42,10 @@ class Formulation:
     z: dict[FabricName, list[Any]] = field(default_factory=dict)
     x: dict[Key, list[Any]] = field(default_factory=dict)
     y: dict[str, Any] = field(default_factory=dict)
+    s: dict[str, Any] = field(default_factory=dict)
+    """Spares of a part, an expression."""
+    order: dict[str, list[tuple[Any, Any]]] = field(default_factory=dict)
+    """Of a part that has terms of sale, by price step: whether it is the step reached, and the pieces ordered."""
     rows: int = 0
 
     def add(self, family: str, row: Any) -> None:
@@ -71,9 +76,17 @@ class Formulation:
         data = self.data
         switches = lpSum(data.weights[id(t)].of(objective) * z for t, z in self.chosen())
         links = lpSum(w.weight.of(objective) * x for w, x in self.built())
-        if objective is Objective.POWER or not self.y:
+        if objective is Objective.POWER or not data.terms:
             return switches + links
-        return switches + links - lpSum((data.prices.cents(p) or 0) * y for p, y in self.y.items())
+        return switches + links + beyond_list(self, data)
+
+    def pieces(self, part: str) -> Any:
+        """Pieces of a part in the design, adapters not included, as an expression."""
+        from pulp import lpSum
+
+        switches = lpSum(t.switches[part] * z for t, z in self.chosen() if part in t.switches)
+        links = lpSum(dict(w.parts)[part] * x for w, x in self.built() if part in dict(w.parts))
+        return switches + links
 
     def total_at(self, there: Instance, objective: Objective) -> Any:
         """A total of the network at the weights of another instance, one of the same templates and ways."""
@@ -87,8 +100,7 @@ class Formulation:
         links = lpSum(
             w.weight.of(objective) * x for key, xs in self.x.items() for w, x in zip(there.ways[key], xs, strict=True)
         )
-        stock = lpSum((there.prices.cents(part) or 0) * y for part, y in self.y.items())
-        return switches + links - stock
+        return switches + links + beyond_list(self, there) if there.terms else switches + links
 
 
 def one_template(f: Formulation) -> None:
@@ -247,24 +259,14 @@ def sku_limit(f: Formulation) -> None:
         _limit_distinct(f, "sku_limit", f.data.case.limits.skus, lambda part: part)
 
 
-def owned_stock(f: Formulation) -> None:
-    r"""Owned parts are taken from stock, as far as it goes and as far as they are needed.
-
-    y[p] <= owned[p];  y[p] <= pieces of p in the design
-    """
-    from pulp import lpSum
-
-    for part, y in f.y.items():
-        switches = lpSum(t.switches[part] * z for t, z in f.chosen() if part in t.switches)
-        links = lpSum(dict(w.parts)[part] * x for w, x in f.built() if part in dict(w.parts))
-        f.add("owned_stock", y - switches - links <= f.data.fixed_parts.get(part, 0))
-
-
 FAMILIES: tuple[Family, ...] = (
     Family("one_template", "", one_template),
     Family("every_link_built", "", every_link_built),
     Family("management_ports", "", management_ports),
+    Family("spares", "spares", spares),
     Family("owned_stock", "owned", owned_stock),
+    Family("orders", "terms.price_breaks, terms.minimum_order, terms.packs", orders),
+    Family("supply", "supply", supply),
     Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
     Family("top_of_rack_space", "site.rack", top_of_rack_space),
     Family("cost_ceiling", "limits.cost_usd", cost_ceiling),
@@ -319,8 +321,8 @@ def set_objective(f: Formulation, objective: Objective) -> int:
         if w.weight.of(objective) != least[key]
     )
     goal = excess + extra
-    if objective is not Objective.POWER and f.y:
-        goal = goal - lpSum((data.prices.cents(p) or 0) * y for p, y in f.y.items())
+    if objective is not Objective.POWER and data.terms:
+        goal = goal + beyond_list(f, data)
     f.prob.setObjective(goal)
     return constant
 
@@ -332,8 +334,8 @@ def set_tie_break(f: Formulation) -> None:
     blocks = 1 + sum(f.data.most(key) * max(0, len(ways) - 1) for key, ways in f.data.ways.items())
     templates = lpSum(i * blocks * z for zs in f.z.values() for i, z in enumerate(zs) if i)
     ways = lpSum(i * x for xs in f.x.values() for i, x in enumerate(xs) if i)
-    stock = lpSum(f.y.values())
-    f.prob.setObjective(templates + ways - stock if f.y else templates + ways)
+    stock = [y for part, y in f.y.items() if f.data.terms[part].is_stock_alone]
+    f.prob.setObjective(templates + ways - lpSum(stock) if stock else templates + ways)
 
 
 def read_choice(f: Formulation, value: Callable[[Any], float]) -> Choice:

@@ -24,11 +24,15 @@ from gpunet.solver.candidates import (
 )
 from gpunet.solver.engines import Clock, Engine, Outcome, solve
 from gpunet.solver.instance import Instance
-from gpunet.solver.template import Template
-from gpunet.solver.templates import Cutoff, Scope
+from gpunet.solver.purchase_bound import most_weight, not_outweighed, pieces_in_all
+from gpunet.solver.template import Facts, Template
+from gpunet.solver.templates import OBJECTIVES, Cutoff, Scope, StandIn
 
 WIDER = (1.01, 1.03, 1.1, 1.3, 2.0, 5.0, math.inf)
 """How far beyond its best a group's templates are tried while no feasible design is known."""
+
+FIRST_PIECES = 10_000
+"""Pieces of one part in the largest design, as first guessed."""
 
 Progress = Callable[[str], None]
 Solver = Callable[[Instance, Engine, float | None], Outcome]
@@ -241,7 +245,36 @@ def _held_within(
     finder: Finder,
     thinned: bool = True,
 ) -> Held:
-    """Every template within its group's cutoff; those kept are all there are up to their limit."""
+    """Every template within its group's cutoff; those kept are all there are up to their limit.
+
+    Where spares leave the proof much room, stand-ins take most of it away again. What they add at most depends on the
+    pieces in the largest design, which is known once templates are found; so is whether all of them have room.
+    """
+    limits = compiled.case.limits
+    counted = any(x is not None for x in (limits.skus, limits.vendors, limits.racks))
+    told_by_weight = not counted and not set(ceilings_of(compiled)) - {first}
+    if not (thinned and told_by_weight and compiled.prices.rules.has_spares):
+        return _every_within(compiled, cutoffs, first, kept, finder, thinned, None)
+    pieces = FIRST_PIECES
+    while True:
+        held = _every_within(compiled, cutoffs, first, kept, finder, thinned, pieces)
+        largest = pieces_in_all(held.values())
+        if largest <= pieces:
+            break
+        pieces = 2 * largest
+    return held if _has_room(compiled, held) else _every_within(compiled, cutoffs, first, kept, finder, thinned, None)
+
+
+def _every_within(
+    compiled: Compiled,
+    cutoffs: dict[Group, Cutoff],
+    first: Objective,
+    kept: dict[Group, Kept],
+    finder: Finder,
+    thinned: bool,
+    pieces: int | None,
+) -> Held:
+    """Every template within its group's cutoff, or with ``pieces`` in the largest design those no stand-in replaces."""
     found: dict[Group, list[Template]] = {}
     for group, scopes in groups(compiled).items():
         if group not in cutoffs:
@@ -250,13 +283,15 @@ def _held_within(
         if cutoff.most[first] <= kept[group].limit:
             found[group] = [t for t in kept[group].templates if passes(t, cutoff)]
         else:
-            found[group] = finder.within(scopes, cutoff, first)
+            found[group] = finder.within(scopes, _tightened(compiled, scopes, cutoff, first, pieces, finder), first)
         limits = compiled.case.limits
         many = limits.vendors is not None or limits.skus is not None or any(s.spec.mixed_leaves for s in scopes)
-        if many and thinned:
+        if thinned and (many or pieces is not None):
             # These leave many templates in; those beaten in every count would only slow the solver down.
             found[group] = undominated(found[group])
-    return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)), finder)
+        if pieces is not None:
+            found[group] = not_outweighed(compiled.measures[group[0]], found[group], first, pieces)
+    return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)), finder, pieces)
 
 
 def _step(compiled: Compiled, objective: Objective) -> int:
@@ -271,7 +306,14 @@ def _step(compiled: Compiled, objective: Objective) -> int:
     return 3 * min((measure.switch_weight(s).of(objective) for s in oob), default=0)
 
 
-def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff | None, finder: Finder) -> Held:
+def _with_oob(
+    compiled: Compiled,
+    held: Held,
+    first: Objective,
+    cutoff: Cutoff | None,
+    finder: Finder,
+    pieces: int | None = None,
+) -> Held:
     """Add out-of-band templates for every number of switches that the held ones can bring.
 
     Without a cutoff: the best of every size.
@@ -280,8 +322,44 @@ def _with_oob(compiled: Compiled, held: Held, first: Objective, cutoff: Cutoff |
         return dict(held)
     found: list[Template] = []
     for scope in oob_scopes(compiled, span_of(compiled, held)):
-        found += finder.near([scope], first, 0) if cutoff is None else finder.within([scope], cutoff, first)
+        if cutoff is None:
+            found += finder.near([scope], first, 0)
+        else:
+            found += finder.within([scope], _tightened(compiled, [scope], cutoff, first, pieces, finder), first)
     return {**held, FabricName.OOB: found}
+
+
+def _tightened(
+    compiled: Compiled, scopes: list[Scope], cutoff: Cutoff, first: Objective, pieces: int | None, finder: Finder
+) -> Cutoff:
+    """A cutoff with the best templates of a group as stand-ins, where spares and terms of sale leave the proof room.
+
+    A stand-in takes the place of any template that has no fewer switches and weighs more, parts at their least, than
+    the stand-in can ever add: so no such template is in a best design. Room is looked at afterwards (``_has_room``).
+    """
+    if pieces is None:
+        return cutoff
+    found = []
+    for t in finder.near(scopes, first, 0):
+        most = most_weight(compiled.measures[t.fabric], t, first, pieces)
+        if most is not None:
+            found.append(StandIn(t.n_leaves, t.n_spines + t.n_cores, OBJECTIVES.index(first), most))
+    return dataclasses.replace(cutoff, stand_ins=tuple(found))
+
+
+def _has_room(compiled: Compiled, held: Held) -> bool:
+    """Whether any choice among the templates held fits the room: then stand-ins always do."""
+    rest, room = instance(compiled, {}), compiled.machines.room
+
+    def most(of: Callable[[Facts], int]) -> int:
+        return sum(max((of(t.facts) for t in ts), default=0) for ts in held.values())
+
+    return (
+        most(lambda x: x.leaf_load) <= rest.leaf_room
+        and most(lambda x: x.central_load) <= rest.central_room
+        and most(lambda x: x.top_units) <= room.free_units
+        and most(lambda x: x.top_mw) <= room.free_mw
+    )
 
 
 def _oob_floor(compiled: Compiled, objective: Objective, finder: Finder) -> int | None:

@@ -83,11 +83,11 @@ class ServerFloor:
             group: [_ScopeFloor(scope) for scope in scopes] for group, scopes in groups(self._compiled).items()
         }
         prices = self._compiled.prices
-        self._owned_nics = sum(
-            owned.quantity * (prices.cents(owned.part) or 0)
-            for owned in case.owned
-            if owned.part in self._compiled.fixed_parts
-        )
+        nics = self._compiled.fixed_parts
+        terms = {part: prices.rules.of(part, prices.cents(part) or 0) for part in nics}
+        each = {part: (prices.cents(part) or 0) if (x := terms[part]) is None else x.least_price_cents for part in nics}
+        self._nics_cents = sum(n * each[part] for part, n in nics.items())
+        self._owned_nics_cents = sum(x.owned * each[part] for part, x in terms.items() if x is not None)
 
     def least(self, objective: Objective, servers: int, future: int) -> float:
         """The least that a network weighs which connects ``servers`` and has room for ``future``.
@@ -106,10 +106,9 @@ class ServerFloor:
             if fabric not in fabrics and not optional:
                 return math.inf
         floors = Floors({g: math.floor(x * (1 - ROUNDING)) for g, x in found.items()}, self._compiled.storage_optional)
-        adapters = self._compiled.fixed.of(objective) * servers
-        if objective is not Objective.POWER:
-            adapters = max(0, adapters - self._owned_nics)
-        return floors.total() + adapters
+        if objective is Objective.POWER:
+            return floors.total()
+        return floors.total() + max(0, self._nics_cents * servers - self._owned_nics_cents)
 
     def may_fit(self, servers: int, future: int) -> bool:
         """False when no network for so many servers is within the ceilings of the case."""

@@ -62,8 +62,8 @@ def _templates(every: Instance, data: Instance, choice: Choice, fabric: FabricNa
 
 
 def _least_rest(data: Instance, choice: Choice, fabric: FabricName) -> int:
-    """What all but one fabric weighs at least on the first objective, whatever stands for it: stock free, and without
-    the links to manage its switches."""
+    """What all but one fabric weighs at least on the first objective, whatever stands for it: parts at the least they
+    may cost, and without the links to manage its switches."""
     first = data.case.objectives[0]
     total = data.fixed.of(first)
     total += sum(data.weights[id(t)].of(first) for f, t in choice.templates.items() if f is not fabric)
@@ -71,7 +71,8 @@ def _least_rest(data: Instance, choice: Choice, fabric: FabricName) -> int:
     for key, counts in choice.built.items():
         if key.fabric is not fabric and key not in managed:
             total += sum(w.weight.of(first) * n for w, n in zip(data.ways[key], counts, strict=True))
-    return total - sum((data.prices.cents(part) or 0) * n for part, n in data.owned.items())
+    pieces = choice.parts(data)
+    return total - sum((x.unit_cents - x.floor_cents) * pieces.get(part, 0) for part, x in data.terms.items())
 
 
 def _best_with(every: Instance, choice: Choice, t: Template, engine: Engine) -> tuple[int, ...] | None:
@@ -110,7 +111,7 @@ def _links(data: Instance, choice: Choice, fabric: FabricName) -> int:
             if counts[i] == total or not _weighs_alike(data, key, counts, i):
                 continue
             other = Choice(choice.templates, choice.built | {key: [total * (i == j) for j in range(len(counts))]})
-            if _worth(data, other) == worth and not broken(data, other):
+            if not broken(data, other) and _worth(data, other) == worth:
                 found += 1
                 break
     return found
@@ -118,7 +119,7 @@ def _links(data: Instance, choice: Choice, fabric: FabricName) -> int:
 
 def _weighs_alike(data: Instance, key: Key, counts: list[int], i: int) -> bool:
     """Whether a class built one way could weigh the same: a quick look before all is summed. Stock may hide it."""
-    if data.owned:
+    if data.terms:
         return True
     way = data.ways[key][i].weight
     built = [sum(w.weight.of(o) * n for w, n in zip(data.ways[key], counts, strict=True)) for o in data.case.objectives]

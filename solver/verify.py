@@ -35,6 +35,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
     from gpunet.solver.verify_headroom import check_headroom, concerns_headroom
     from gpunet.solver.verify_network import check_connected, check_hops, check_latency, check_striping, networks
     from gpunet.solver.verify_pieces import check_pieces
+    from gpunet.solver.verify_purchase import check_supply
 
     book = Book(design, catalog)
     wiring = verify_links.Wiring(book)
@@ -66,6 +67,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         verify_money.check_totals(bill),
         verify_limits.check_limits(bill),
         verify_limits.check_parts(bill),
+        *((check_supply(book.case, bill.orders),) if book.case.supply else ()),
         *((check_headroom(nets),) if concerns_headroom(design) else ()),
     )
     return Verification(passed=all(c.passed for c in checks), checks=checks)

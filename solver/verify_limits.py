@@ -24,7 +24,7 @@ def check_limits(bill: Bill) -> Check:
     """Cost, power, racks, lead time, vendors and distinct parts within the case's ceilings."""
     findings = Findings("limits")
     limits, book = bill.case.limits, bill.book
-    bought = {name: line for name, line in bill.lines.items() if line.quantity > bill.owned(name)}
+    bought = {name: line for name, line in bill.lines.items() if bill.orders[name].bought}
     if limits.cost_usd is not None and bill.cost_cents > usd_to_cents(limits.cost_usd):
         findings.add(f"cost: {bill.cost_cents / 100:,.2f} USD, at most {limits.cost_usd:,.2f}")
     if limits.power_kw is not None and bill.power_mw > watts_to_milliwatts(limits.power_kw * 1000):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cached_property
 
 import numpy as np
 
@@ -18,9 +19,12 @@ from gpunet.models.evidence import Price, usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Part
 from gpunet.models.quote import QuoteFile, QuoteLine
 from gpunet.solver.verify_links import Wiring
+from gpunet.solver.verify_purchase import Order, Service, order_of, services_of
 from gpunet.solver.verify_report import Findings
 
 HOURS_PER_YEAR = 8766
+SERVICES = ("licence", "installation")
+"""Kinds of line that are no part."""
 
 
 @dataclass(frozen=True)
@@ -93,20 +97,27 @@ class Bill:
         ]
         return [line for quote in holding for line in quote.lines if line.part == name]
 
-    def owned(self, name: str) -> int:
-        """How many of a part on the bill are in the house already."""
-        have = sum(o.quantity for o in self.case.owned if o.part == name)
-        return min(have, self.lines[name].quantity)
+    @cached_property
+    def orders(self) -> dict[str, Order]:
+        """What is bought of every part."""
+        return {
+            name: order_of(self.case, name, line.kind, line.quantity, line.unit_cents or 0)
+            for name, line in self.lines.items()
+        }
 
-    def extended_cents(self, name: str) -> int:
-        """What a line costs."""
-        line = self.lines[name]
-        return (line.quantity - self.owned(name)) * (line.unit_cents or 0)
+    @cached_property
+    def services(self) -> dict[tuple[str, str, int], Service]:
+        """Licences and laying of cables."""
+        parts = {
+            name: (line.kind, line.part.vendor if line.part else "", line.quantity) for name, line in self.lines.items()
+        }
+        return services_of(self.case, parts)
 
     @property
     def cost_cents(self) -> int:
         """What the network costs."""
-        return sum(self.extended_cents(name) for name in self.lines)
+        services = sum(x.quantity * x.each_cents for x in self.services.values())
+        return sum(order.cents for order in self.orders.values()) + services
 
     @property
     def power_mw(self) -> int:
@@ -132,7 +143,7 @@ class Bill:
         years = Decimal(str(tco.years))
         per_mw = years * HOURS_PER_YEAR / 1_000_000 * Decimal(str(tco.pue)) * Decimal(str(tco.usd_per_kwh)) * 100
         support = years * Decimal(str(tco.support_rate))
-        total = self.cost_cents
+        total = self.cost_cents + sum(x.yearly_cents for x in self.services.values())
         for name, line in self.lines.items():
             if line.kind == "switch":
                 chassis = self.catalog.switches[name].power_chassis_max_w.milli if name in self.catalog.switches else 0
@@ -150,9 +161,11 @@ def _whole(value: Decimal) -> int:
 def check_bom(bill: Bill) -> Check:
     """Quantities, owned parts, unit and extended prices of every line."""
     findings = Findings("bom")
-    reported = {line.part: line for line in bill.book.result.bom}
-    if len(reported) != len(bill.book.result.bom):
+    lines = [line for line in bill.book.result.bom if line.kind not in SERVICES]
+    reported = {line.part: line for line in lines}
+    if len(reported) != len(lines):
         findings.add("a part is on the bill twice")
+    _check_services(bill, findings)
     for name in sorted(set(reported) | set(bill.lines)):
         line, mine = reported.get(name), bill.lines.get(name)
         if mine is None:
@@ -164,17 +177,35 @@ def check_bom(bill: Bill) -> Check:
         if mine.unit_cents is None:
             findings.add(f"{name}: neither the catalogue nor the case gives a price")
             continue
+        order = bill.orders[name]
         for what, told, counted in (
             ("pieces", line.quantity, mine.quantity),
-            ("owned", line.owned, bill.owned(name)),
-            ("cents each", usd_to_cents(line.unit_price_usd), mine.unit_cents),
-            ("cents in all", usd_to_cents(line.extended_usd), bill.extended_cents(name)),
+            ("owned", line.owned, order.owned),
+            ("spares", line.spares, order.spares),
+            ("surplus", line.surplus, order.surplus),
+            ("cents each", usd_to_cents(line.unit_price_usd), order.each_cents),
+            ("cents in all", usd_to_cents(line.extended_usd), order.cents),
         ):
             if told != counted:
                 findings.add(f"{name}: {told:,} {what} on the bill, {counted:,} by the ledger")
     versions = (bill.book.result.catalog_version, bill.catalog.version)
     note = "" if versions[0] == versions[1] else " (the design was made with another version of the catalogue)"
     return findings.check(f"{len(bill.lines):,} lines agree with the ledger in pieces and cents{note}")
+
+
+def _check_services(bill: Bill, findings: Findings) -> None:
+    """Licences and laying of cables: how many, and what they cost."""
+    services = [line for line in bill.book.result.bom if line.kind in SERVICES]
+    lines = {(x.kind, x.part, usd_to_cents(x.unit_price_usd)): x for x in services}
+    if len(lines) != len(services):
+        findings.add("a licence or the laying of cables is on the bill twice")
+    for key in sorted({*lines, *bill.services}):
+        quantity = lines[key].quantity if key in lines else 0
+        counted = bill.services[key].quantity if key in bill.services else 0
+        if quantity != counted:
+            findings.add(f"{key[0]} {key[1]} at {key[2]:,} cents: {quantity:,} on the bill, {counted:,} by the ledger")
+        elif usd_to_cents(lines[key].extended_usd) != quantity * key[2]:
+            findings.add(f"{key[0]} {key[1]}: {quantity:,} at {key[2]:,} cents do not come to the line's total")
 
 
 def check_totals(bill: Bill) -> Check:

@@ -49,6 +49,8 @@ class Answer:
     """Pieces of every part."""
     bought: Mapping[str, int] | None = None
     """Pieces that must be bought."""
+    at_list: Mapping[str, int] | None = None
+    """Pieces among them that are paid at the unit price of the part, no price step reached."""
     data: Instance | None = None
     choice: Choice | None = None
     reason: str = ""
@@ -216,11 +218,18 @@ def _answer(case: Case, found: Found) -> Answer:
     assert data is not None
     assert choice is not None
     parts = choice.parts(data)
-    return Answer(found.outcome.status, case, choice.net(data), parts, _bought(data, parts), data, choice)
+    bought, at_list = _bought(data, parts)
+    return Answer(found.outcome.status, case, choice.net(data), parts, bought, at_list, data, choice)
 
 
-def _bought(data: Instance, parts: Mapping[str, int]) -> dict[str, int]:
-    return {part: left for part, n in parts.items() if (left := n - data.owned.get(part, 0)) > 0}
+def _bought(data: Instance, parts: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Pieces ordered of every part, and those of them that are paid at the part's unit price."""
+    bought, at_list = {}, {}
+    for part, n in parts.items():
+        terms = data.prices.terms(part)
+        found = None if terms is None else terms.buy(n)
+        bought[part], at_list[part] = (n, n) if found is None else (found.bought, found.at_list)
+    return {part: n for part, n in bought.items() if n}, {part: n for part, n in at_list.items() if n}
 
 
 def summarise(data: Instance, choice: Choice) -> DesignSummary:
@@ -236,7 +245,7 @@ def _summary(weight: Weight, data: Instance, choice: Choice) -> DesignSummary:
         tco_usd=weight.tco / 100,
         fabrics={f.value: _fabric(choice.templates[f]) for f in FabricName if f in choice.templates},
         parts=dict(sorted(parts.items())),
-        bought=dict(sorted(_bought(data, parts).items())),
+        bought=dict(sorted(_bought(data, parts)[0].items())),
     )
 
 

@@ -3,7 +3,7 @@
 Written from ``docs/method.md`` alone. It borrows from the solver only which parts may mate with which
 (``InterconnectTable``), which has tests of its own. It is slow and meant for small cases.
 
-Not covered: port-count striping, leaves on top of racks, out-of-band fabrics, ``limits.racks``, lead times, and
+Not covered: spares by kind, port-count striping, leaves on top of racks, out-of-band fabrics, ``limits.racks``, lead times, and
 network space, which small cases never run short of.
 """
 
@@ -17,8 +17,10 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple, TypeVar
 
 from exhaustive_designs import NS_PER_M, Block, Counts, Design, Fabric, Face, designs, group_of, modes_of
+from exhaustive_purchase import is_tracked, purchase_cents
 from exhaustive_room import Kind, Room, TooSmallError, kinds_of
 
+from gpunet.catalogs import medium_id
 from gpunet.models.case import Case, FabricBase, FabricName, Objective, StorageMode, Topology
 from gpunet.models.evidence import Price
 from gpunet.models.interconnect import CageKind, Interconnect
@@ -58,7 +60,7 @@ class Tag(NamedTuple):
     parts: frozenset[str]
     """Parts in use, where their number or their vendors are limited."""
     stock: tuple[int, ...]
-    """Pieces in use of every owned part, as far as there is stock."""
+    """Pieces in use of every part of which the number matters, such as owned ones."""
 
 
 Front = dict[Tag, list[Sums]]
@@ -80,8 +82,12 @@ def front(case: Case, catalog: Catalog) -> list[tuple[int, int]]:
 class _Exhaustive:
     def __init__(self, case: Case, catalog: Catalog) -> None:
         self.case, self.catalog = case, catalog
+        every = [*catalog.switches, *catalog.modules, *catalog.nics]
+        media = (*catalog.fibres.values(), *catalog.cables.values())
+        every += [medium_id(medium.id, stock.length_m) for medium in media for stock in medium.lengths]
+        self.tracked = tuple(part for part in sorted(every) if is_tracked(case, part))
         self.stock = {owned.part: owned.quantity for owned in case.owned}
-        self.owned = tuple(sorted(self.stock))
+        self.has_terms = (case.terms, case.spares, case.supply) != (None, None, None)
         limits = case.limits
         self.remembers_parts = limits.skus is not None or limits.vendors is not None
         self.cost_limit = None if limits.cost_usd is None else _cents(limits.cost_usd)
@@ -93,9 +99,12 @@ class _Exhaustive:
         self.counts = tuple(int(objective in counted) for objective in DIMENSIONS)
         self.ranks = tuple(DIMENSIONS.index(objective) for objective in case.objectives)
         self._switch_sums: dict[str, Sums] = {}
-        self.is_plain = not (ceilings - {case.objectives[0]} or self.remembers_parts or self.owned)
+        self.is_plain = not (ceilings - {case.objectives[0]} or self.remembers_parts or self.tracked)
         """Whether the best of every block makes the best of the whole."""
         self.most_saved = sum(count * self._part_price(part) for part, count in self.stock.items())
+        if case.terms is not None and case.terms.price_breaks:
+            # A price step may save any amount.
+            self.most_saved = 1 << 60
         self.best: tuple[int, ...] | None = None
 
     def least(self) -> tuple[int, ...] | None:
@@ -253,13 +262,27 @@ class _Exhaustive:
         cents, power = self._price(part), self.catalog.switches[part].power_chassis_max_w.milli
         assert cents is not None
         years, rate = Decimal(str(self.case.tco.years)), Decimal(str(self.case.tco.support_rate))
-        return self.counted(cents, power, cents + self.energy(power) + _whole(years * rate * cents))
+        once = later = 0
+        vendor = self.catalog.switches[part].vendor
+        for licence in self.case.terms.licences if self.case.terms is not None else ():
+            if licence.switch in (part, "switch:*", f"{vendor}:*"):
+                once += _cents(licence.usd)
+                later += _whole(years * Decimal(str(licence.usd_per_year)) * 100)
+        support = _whole(years * rate * cents)
+        return self.counted(cents + once, power, cents + once + later + self.energy(power) + support)
 
     def module_sums(self, part: str) -> Sums:
         """One module."""
         cents, power = self._price(part), self.catalog.modules[part].power_max_w.milli
         assert cents is not None
         return self.counted(cents, power, cents + self.energy(power))
+
+    def laying(self, length_m: float) -> int:
+        """What laying one piece costs, cents."""
+        laid = self.case.terms.installation if self.case.terms is not None else None
+        if laid is None:
+            return 0
+        return _cents(laid.in_rack_usd if length_m <= laid.in_rack_m else laid.across_racks_usd)
 
     def energy(self, power_mw: int) -> int:
         """Energy of one unit over the years, cents."""
@@ -270,14 +293,19 @@ class _Exhaustive:
     def tag(self, parts: Mapping[str, int]) -> Tag:
         """The tag of these parts alone."""
         names = frozenset(part for part, count in parts.items() if count) if self.remembers_parts else frozenset()
-        return Tag(names, tuple(min(self.stock[part], parts.get(part, 0)) for part in self.owned))
+        return Tag(names, tuple(self._as_far_as_it_counts(part, parts.get(part, 0)) for part in self.tracked))
+
+    def _as_far_as_it_counts(self, part: str, pieces: int) -> int:
+        """Pieces of a part; where stock alone makes it special, no more than there are in stock."""
+        return pieces if self.has_terms else min(self.stock[part], pieces)
 
     def tagged(self, tag: Tag, parts: Iterable[tuple[str, int]]) -> Tag:
         """The tag with more parts."""
         return self._joined(tag, self.tag(dict(parts)))
 
     def _joined(self, one: Tag, other: Tag) -> Tag:
-        stock = (min(self.stock[part], a + b) for part, a, b in zip(self.owned, one.stock, other.stock, strict=True))
+        pairs = zip(self.tracked, one.stock, other.stock, strict=True)
+        stock = (self._as_far_as_it_counts(part, a + b) for part, a, b in pairs)
         return Tag(one.parts | other.parts, tuple(stock))
 
     def _both(self, one: Front, other: Front) -> Front:
@@ -326,9 +354,15 @@ class _Exhaustive:
         raise KeyError(part)
 
     def _value(self, tag: Tag, sums: Sums) -> tuple[int, ...] | None:
-        """The objectives of a whole design with owned parts free; none when a limit is broken."""
-        saved = sum(n * self._part_price(part) for part, n in zip(self.owned, tag.stock, strict=True))
-        net = Sums(sums.cost - saved, sums.power, sums.tco - saved)
+        """The objectives of a whole design as bought; none when a limit is broken."""
+        beyond = 0
+        for part, n in zip(self.tracked, tag.stock, strict=True):
+            price = self._part_price(part)
+            order = purchase_cents(self.case, part, n, price)
+            if order is None:
+                return None
+            beyond += order - n * price
+        net = Sums(sums.cost + beyond * self.counts[0], sums.power, sums.tco + beyond * self.counts[2])
         if self.is_beyond(tag, sums) or (self.cost_limit is not None and net.cost > self.cost_limit):
             return None
         return tuple(net[rank] for rank in self.ranks)
@@ -422,7 +456,7 @@ class _FabricFront:
 
     def _is_hopeless(self, front: Front, tag: Tag, floor: Sums) -> bool:
         """Whether something on the front, with no part that this design lacks, is as good as its best."""
-        if self.whole.owned:
+        if self.whole.tracked:
             return False
         return any(
             have.parts <= tag.parts and any(all(map(int.__le__, sums, floor)) for sums in found)
@@ -490,6 +524,7 @@ class _FabricFront:
         else:
             media = sum(math.ceil(n / ic.legs) for n in (a_cages if ic.head_at_a else b_cages).values())
         cents = self.whole.medium_price(ic.medium_base, ic.medium_length_m, ic.medium)
+        cents += self.whole.laying(ic.medium_length_m)
         total = self.whole.counted(cents * media, 0, cents * media)
         parts = Counter({ic.medium: media})
         for part, power, count in ((ic.a_part, ic.a_power_mw, len(a_cages)), (ic.b_part, ic.b_power_mw, len(b_cages))):

@@ -14,9 +14,10 @@ FEW_SERVERS = (1, 1, 2, 2, 3, 4)
 
 def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     """A case of one family: ``plain`` (nothing couples), ``limits`` (ceilings and ranked objectives), ``parts``
-    (limits on parts and vendors, owned stock) or ``fabrics`` (several fabrics)."""
+    (limits on parts and vendors, owned stock), ``fabrics`` (several fabrics) or ``terms`` (spares, supply, terms of
+    sale, owned stock)."""
     draw = Random(f"{family} {seed}")
-    coupled = family in ("parts", "fabrics")
+    coupled = family in ("parts", "fabrics", "terms")
     servers = draw.choice(FEW_SERVERS if coupled else SERVERS)
     case: dict[str, Any] = {
         "name": f"{family}-{seed}",
@@ -36,9 +37,44 @@ def random_case(seed: int, catalog: Catalog, family: str) -> Case:
             case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 2, 2, 2])
         case["limits"] = case.get("limits", {}) | _counts(draw)
         case["owned"] = _owned(draw, catalog)
+    if family == "terms":
+        case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 2, 2, 2])
+        case |= _terms(draw, catalog)
     if family == "fabrics":
         case["fabrics"] |= _more_fabrics(draw)
     return Case.model_validate(case)
+
+
+def _terms(draw: Random, catalog: Catalog) -> dict[str, Any]:
+    """What buying is like, for one or two parts: with more of them every mixture would be a case of its own."""
+    parts = [*catalog.switches, *catalog.modules, "mpo-om4-n010", "dac-twin-nic-n002"]
+    named = draw.sample(parts, k=draw.choice([1, 2, 2]))
+    found: dict[str, Any] = {"terms": {}}
+    for part in named:
+        if draw.random() < 0.5:
+            steps = [{"from_pieces": draw.randint(2, 8), "usd": draw.choice([0, 100, 400, 700])}]
+            if draw.random() < 0.4:
+                steps.append({"from_pieces": steps[0]["from_pieces"] + draw.randint(1, 20), "usd": 0})
+            kind = draw.choice(["all-units", "incremental"])
+            found["terms"].setdefault("price_breaks", []).append({"part": part, "kind": kind, "steps": steps})
+        if draw.random() < 0.35:
+            found["terms"].setdefault("minimum_order", {})[part] = draw.randint(2, 12)
+        if draw.random() < 0.35:
+            found["terms"].setdefault("packs", {})[part] = draw.randint(2, 12)
+        if draw.random() < 0.5:
+            found.setdefault("spares", {}).setdefault("failure_percent_per_year", {})[part] = draw.choice([2, 60, 300])
+        if draw.random() < 0.3:
+            found.setdefault("spares", {}).setdefault("minimum", {})[part] = draw.randint(1, 3)
+        if draw.random() < 0.3:
+            found.setdefault("supply", []).append({"part": part, "at_most": draw.randint(0, 12)})
+        if draw.random() < 0.25:
+            found.setdefault("owned", []).append({"part": part, "quantity": draw.randint(1, 6)})
+    if draw.random() < 0.3:
+        switch = draw.choice(["switch:*", *catalog.switches])
+        found["terms"]["licences"] = [{"switch": switch, "name": "software", "usd": 900, "usd_per_year": 33.33}]
+    if draw.random() < 0.3:
+        found["terms"]["installation"] = {"in_rack_usd": 10, "across_racks_usd": draw.choice([30, 400])}
+    return found
 
 
 def _cluster(draw: Random, servers: int, family: str) -> dict[str, Any]:

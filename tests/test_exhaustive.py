@@ -19,7 +19,7 @@ from gpunet.solver.optimize import optimize
 from gpunet.solver.search import search
 
 BATCH = 10
-CASES = {"plain": 220, "limits": 180, "fabrics": 140, "parts": 50}
+CASES = {"plain": 220, "limits": 180, "fabrics": 140, "parts": 50, "terms": 60}
 
 
 @cache

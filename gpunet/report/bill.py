@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpunet.models.design import BomLine, Result
 from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Table, Tone
 from gpunet.report.words import FIRM, WEAK_MARK, listed, percent, price, usd
+
+_EXTRA = ("owned", "spares", "surplus")
+"""Columns that are shown where any line fills them."""
 
 
 def bill(result: Result) -> list[Block]:
     """Quantities and prices, and what share of the total rests on which evidence."""
     total = sum(line.extended_usd for line in result.bom)
-    owned = any(line.owned for line in result.bom)
+    more = tuple(name for name in _EXTRA if any(getattr(line, name) for line in result.bom))
     columns = [Column("part", name=True), Column("kind", name=True), Column("quantity", number=True)]
-    columns += [Column("owned", number=True)] if owned else []
+    columns += [Column(name, number=True) for name in more]
     columns += [Column("unit USD", number=True), Column("total USD", number=True), Column("price known by")]
-    rows = tuple(_row(line, owned) for line in result.bom)
-    foot = ("total", "", "", *(("",) if owned else ()), "", usd(total), "")
+    rows = tuple(_row(line, more) for line in result.bom)
+    foot = ("total", "", "", *("" for _ in more), "", usd(total), "")
     return [Heading("Bill of materials"), Table(tuple(columns), rows, foot), Paragraph(_shares(result, total))]
 
 
-def _row(line: BomLine, owned: bool) -> tuple[str | Cell, ...]:
+def _row(line: BomLine, more: Sequence[str]) -> tuple[str | Cell, ...]:
     firm = line.price_how in FIRM
     unit = price(line.unit_price_usd, line.price_how)
     evidence = " ".join(text for text in (line.price_how, line.price_date, line.price_source) if text)
@@ -27,7 +32,7 @@ def _row(line: BomLine, owned: bool) -> tuple[str | Cell, ...]:
         line.part,
         line.kind,
         f"{line.quantity:,}",
-        *((f"{line.owned:,}" if line.owned else "",) if owned else ()),
+        *(f"{n:,}" if (n := getattr(line, name)) else "" for name in more),
         unit if firm else Cell(unit, Tone.WEAK),
         usd(line.extended_usd),
         evidence if firm else Cell(evidence, Tone.WEAK),

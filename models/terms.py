@@ -1,0 +1,113 @@
+"""What buying is like: price steps, packs, minimum orders, licences, laying of cables, spares and supply."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator, model_validator
+
+from gpunet.models.base import Strict
+
+Name = Annotated[str, Field(min_length=1)]
+
+
+class PriceStep(Strict):
+    """A unit price from some quantity on."""
+
+    from_pieces: int = Field(ge=2)
+    """Pieces ordered from which the price holds."""
+    usd: NonNegativeFloat
+    """Unit price, USD."""
+
+
+class PriceBreak(Strict):
+    """Prices of one part by the quantity ordered; below the first step the part costs what it costs otherwise."""
+
+    part: Name
+    """A part id; for a cable or fibre with or without its length, and then for every length by itself."""
+    kind: Literal["all-units", "incremental"] = "all-units"
+    """``all-units``: the price of the step reached holds for every piece. ``incremental``: for the pieces beyond it."""
+    steps: tuple[PriceStep, ...] = Field(min_length=1)
+    """Steps, each from more pieces than the one before."""
+
+    @field_validator("steps")
+    @classmethod
+    def _steps_rise(cls, value: tuple[PriceStep, ...]) -> tuple[PriceStep, ...]:
+        if any(a.from_pieces >= b.from_pieces for a, b in pairwise(value)):
+            raise ValueError("each step must begin at more pieces than the one before")
+        if any(a.usd < b.usd for a, b in pairwise(value)):
+            raise ValueError("a later step must not cost more than the one before")
+        return value
+
+
+class Licence(Strict):
+    """Software that every switch of some models needs; a line of its own on the bill."""
+
+    switch: Name
+    """A switch id, ``vendor:*``, or ``switch:*`` for every model."""
+    name: Name
+    """What it is called on the bill."""
+    usd: NonNegativeFloat = 0.0
+    """Price per switch, once, USD."""
+    usd_per_year: NonNegativeFloat = 0.0
+    """Price per switch and year, USD; counted over the years of ``tco``, in the cost of ownership alone."""
+
+
+class Installation(Strict):
+    """What laying one cable or fibre costs; a line of its own on the bill."""
+
+    in_rack_usd: NonNegativeFloat = 0.0
+    """Per piece no longer than ``in_rack_m``, USD."""
+    across_racks_usd: NonNegativeFloat = 0.0
+    """Per piece that is longer, USD."""
+    in_rack_m: PositiveFloat = 3.0
+    """Longest stock length that is laid within a rack, m."""
+
+
+class Terms(Strict):
+    """Terms of sale."""
+
+    price_breaks: tuple[PriceBreak, ...] = ()
+    """Unit prices by quantity ordered."""
+    minimum_order: dict[Name, PositiveInt] = Field(default_factory=dict)
+    """Fewest pieces of a part that are sold, where any are."""
+    packs: dict[Name, PositiveInt] = Field(default_factory=dict)
+    """Pieces in a pack of a part; only whole packs are sold."""
+    licences: tuple[Licence, ...] = ()
+    """Software by switch."""
+    installation: Installation | None = None
+    """Laying of cables."""
+
+
+class Spares(Strict):
+    """How many spare pieces of each part are bought: enough for the failures while a replacement is on its way.
+
+    Counted over all fabrics together, so that a part which two of them share needs fewer spares than two parts.
+    """
+
+    service_level: float = Field(default=0.95, gt=0, lt=1)
+    """Least probability that spares last until replacements arrive, part by part; failures follow a Poisson law."""
+    replenish_weeks: PositiveFloat = 8.0
+    """Time from a failure to its replacement on the shelf, weeks."""
+    failure_percent_per_year: dict[Name, Annotated[float, Field(ge=0, le=1000)]] = Field(default_factory=dict)
+    """Share of pieces that fail in a year, %, by part id or by kind: ``switch``, ``module``, ``cable``, ``fibre``."""
+    minimum: dict[Name, PositiveInt] = Field(default_factory=dict)
+    """Fewest spares of every part in use, by part id or by kind."""
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Spares:
+        if not self.failure_percent_per_year and not self.minimum:
+            raise ValueError("give failure_percent_per_year, minimum or both")
+        return self
+
+
+class Supply(Strict):
+    """What can be had of one part."""
+
+    part: Name
+    """A part id; for a cable or fibre with its length."""
+    at_most: int = Field(ge=0)
+    """Pieces."""
+    from_week: NonNegativeFloat = 0.0
+    """Week from which they can be had. Later than ``limits.lead_time_weeks`` they do not count."""

@@ -1,0 +1,75 @@
+"""How CP-SAT buys a part: levels of spares and steps of price as alternatives, each with conditions of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpunet.solver.purchase import ENDLESS, PartTerms
+
+if TYPE_CHECKING:
+    from gpunet.solver.cp_sat import _Model
+
+
+class Order:
+    """Variables of one part."""
+
+    def __init__(self, model: _Model, part: str, terms: PartTerms) -> None:
+        self.terms, self._cp, self._name = terms, model.cp, part
+        self._most = self._most_pieces(model, part)
+        pieces = model.cp.new_int_var(0, self._most, f"pieces_{part}")
+        model.cp.add(pieces == model.pieces(part))
+        self._needed: Any = pieces + (self._spares(pieces) if terms.spare is not None else 0)
+        self.from_stock: Any = model.cp.new_int_var(0, terms.owned, f"stock_{part}") if terms.owned else 0
+        if terms.owned:
+            model.cp.add(self.from_stock <= self._needed)
+        due = self._needed - self.from_stock
+        ordered, price = self._order(due) if terms.has_order_terms else (due, terms.unit_cents * due)
+        if terms.most is not None and terms.most < ENDLESS:
+            model.cp.add(ordered <= terms.most)
+        self.beyond_list: Any = price - terms.unit_cents * pieces
+        """What buying costs beyond every piece of the design at its price, cents."""
+
+    @staticmethod
+    def _most_pieces(model: _Model, part: str) -> int:
+        data = model.data
+        found = sum(max((t.switches.get(part, 0) for t in ts), default=0) for ts in data.templates.values())
+        return found + sum(
+            data.most(key) * max((dict(w.parts).get(part, 0) for w in ways), default=0)
+            for key, ways in data.ways.items()
+        )
+
+    def _spares(self, pieces: Any) -> Any:
+        """The level of spares that is open: each is enough for so many pieces."""
+        assert self.terms.spare is not None
+        most = self.terms.spares(self._most)
+        levels = [0, *range(max(1, self.terms.spare.minimum), most + 1)]
+        open_ = [self._cp.new_bool_var(f"spares_{self._name}_{n}") for n in levels]
+        self._cp.add_exactly_one(open_)
+        for n, level in zip(levels, open_, strict=True):
+            reach = self.terms.spare.most_pieces(n) if n or not self.terms.spare.minimum else 0
+            self._cp.add(pieces <= min(self._most, reach)).only_enforce_if(level)
+        return sum(n * level for n, level in zip(levels, open_, strict=True))
+
+    def _order(self, due: Any) -> tuple[Any, Any]:
+        """Pieces ordered and their price, cents: nothing, or an order within one price step."""
+        terms, cp = self.terms, self._cp
+        largest = terms.largest_order(self._most)
+        ordered = cp.new_int_var(0, largest, f"ordered_{self._name}")
+        price = cp.new_int_var(0, max(terms.price(n) for n in self._corners(largest)), f"price_{self._name}")
+        cp.add(ordered >= due)
+        packs = cp.new_int_var(0, largest // terms.pack, f"packs_{self._name}")
+        cp.add(ordered == terms.pack * packs)
+        nothing = cp.new_bool_var(f"no_order_{self._name}")
+        cp.add(ordered == 0).only_enforce_if(nothing)
+        cp.add(price == 0).only_enforce_if(nothing)
+        kinds = [nothing]
+        for first, last, cents, once in terms.orders(largest):
+            here = cp.new_bool_var(f"step_{self._name}_{first}")
+            cp.add_linear_constraint(ordered, first, last).only_enforce_if(here)
+            cp.add(price == cents * ordered + once).only_enforce_if(here)
+            kinds.append(here)
+        cp.add_exactly_one(kinds)
+        return ordered, price
+
+    def _corners(self, largest: int) -> list[int]:
+        return [n for first, last, _, _ in self.terms.orders(largest) for n in (first, last)] or [0]

@@ -1,0 +1,126 @@
+r"""What buying adds to the program: spares, supply, packs, minimum orders and price steps, one function per family.
+
+q[p]              pieces of part p in the design, an expression of z and x
+y[p]   in Z+      pieces taken from stock
+s[p]   in Z+      spares, a sum over levels: d[p,j] in {0,1} opens level j
+o[p,k] in Z+      pieces ordered at price step k, w[p,k] in {0,1} whether k is the step reached
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from gpunet.solver.purchase import ENDLESS, PartTerms
+
+if TYPE_CHECKING:
+    from gpunet.solver.instance import Instance
+    from gpunet.solver.program import Formulation
+
+
+def most_pieces(f: Formulation, part: str) -> int:
+    """No choice has more pieces of a part in the design."""
+    data = f.data
+    found = sum(max((t.switches.get(part, 0) for t in ts), default=0) for ts in data.templates.values())
+    for key, ways in data.ways.items():
+        found += data.most(key) * max((n for w in ways for p, n in w.parts if p == part), default=0)
+    return found
+
+
+def owned_stock(f: Formulation) -> None:
+    r"""Owned parts are taken from stock, as far as it goes and as far as they are needed.
+
+    y[p] <= owned[p];  y[p] <= q[p] + s[p]
+    """
+    for part, y in f.y.items():
+        f.add("owned_stock", y - f.pieces(part) - f.s.get(part, 0) <= 0)
+
+
+def spares(f: Formulation) -> None:
+    r"""Enough spares of every part for the failures to be expected while a replacement is on its way.
+
+    q[p] <= sum_j (T[j] - T[j-1]) d[p,j];  d[p,j] <= d[p,j-1];  s[p] = sum_j g[j] d[p,j]
+    T[j] most pieces that level j is enough for; g[j] spares that level j adds to the one before
+    """
+    from pulp import lpSum
+
+    for i, (part, terms) in enumerate(f.data.terms.items()):
+        if terms.spare is None:
+            continue
+        levels = _levels(terms, most_pieces(f, part))
+        opened = [f.var(f"spare_{i}_{j}", 1, binary=True) for j in range(len(levels))]
+        reach = [most - (levels[j - 1][0] if j else 0) for j, (most, _) in enumerate(levels)]
+        f.add("spares", f.pieces(part) - lpSum(n * d for n, d in zip(reach, opened, strict=True)) <= 0)
+        for before, after in pairwise(opened):
+            f.add("spares", after - before <= 0)
+        f.s[part] = lpSum(more * d for (_, more), d in zip(levels, opened, strict=True))
+
+
+def _levels(terms: PartTerms, most: int) -> list[tuple[int, int]]:
+    """For each level: the most pieces it is enough for, and the spares it adds to the level before."""
+    assert terms.spare is not None
+    found: list[tuple[int, int]] = []
+    reached, spares = 0, 0
+    while reached < most:
+        more = terms.spares(reached + 1)
+        reached = min(most, terms.spare.most_pieces(more))
+        found.append((reached, more - spares))
+        spares = more
+    return found
+
+
+def orders(f: Formulation) -> None:
+    r"""What is ordered covers what stock does not, in whole packs, no fewer than the minimum order, at one price step.
+
+    sum_k o[p,k] >= q[p] + s[p] - y[p];  from[k] w[p,k] <= o[p,k] <= to[k] w[p,k];  sum_k w[p,k] <= 1
+    sum_k o[p,k] = pack[p] m[p]
+    """
+    from pulp import lpSum
+
+    for i, (part, terms) in enumerate(f.data.terms.items()):
+        if not terms.has_order_terms:
+            continue
+        due = f.pieces(part) + f.s.get(part, 0) - f.y.get(part, 0)
+        sizes = list(terms.orders(terms.largest_order(most_pieces(f, part))))
+        step = [f.var(f"step_{i}_{k}", 1, binary=True) for k in range(len(sizes))]
+        at = [f.var(f"order_{i}_{k}", last) for k, (_, last, _, _) in enumerate(sizes)]
+        for w, o, (first, last, _, _) in zip(step, at, sizes, strict=True):
+            f.add("orders", first * w - o <= 0)
+            f.add("orders", o - last * w <= 0)
+        f.add("orders", lpSum(step) <= 1)
+        f.add("orders", due - lpSum(at) <= 0)
+        if terms.pack > 1:
+            f.add("orders", lpSum(at) - terms.pack * f.var(f"packs_{i}", None) == 0)
+        f.order[part] = list(zip(step, at, strict=True))
+
+
+def supply(f: Formulation) -> None:
+    r"""No more is ordered than can be had by the time that counts.
+
+    ordered[p] <= supply[p]
+    """
+    from pulp import lpSum
+
+    for part, terms in f.data.terms.items():
+        if terms.most is None or terms.most >= ENDLESS:
+            continue
+        due = f.pieces(part) + f.s.get(part, 0) - f.y.get(part, 0)
+        ordered = lpSum(o for _, o in f.order[part]) if part in f.order else due
+        f.add("supply", ordered <= terms.most)
+
+
+def beyond_list(f: Formulation, there: Instance) -> Any:
+    """What buying costs beyond every piece of the design at its price, cents, as an expression, at the prices there."""
+    from pulp import lpSum
+
+    found = []
+    for part, terms in there.terms.items():
+        if part in f.order:
+            sizes = terms.orders(terms.largest_order(most_pieces(f, part)))
+            price = lpSum(
+                cents * o + once * w for (w, o), (_, _, cents, once) in zip(f.order[part], sizes, strict=True)
+            )
+            found.append(price - terms.unit_cents * f.pieces(part))
+        else:
+            found.append(terms.unit_cents * (f.s.get(part, 0) - f.y.get(part, 0)))
+    return lpSum(found)

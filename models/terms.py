@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator, model_validator
@@ -34,9 +33,9 @@ class PriceBreak(Strict):
     @field_validator("steps")
     @classmethod
     def _steps_rise(cls, value: tuple[PriceStep, ...]) -> tuple[PriceStep, ...]:
-        if any(a.from_pieces >= b.from_pieces for a, b in pairwise(value)):
+        if any(value[i].from_pieces >= step.from_pieces for i, step in enumerate(value[1:])):
             raise ValueError("each step must begin at more pieces than the one before")
-        if any(a.usd < b.usd for a, b in pairwise(value)):
+        if any(value[i].usd < step.usd for i, step in enumerate(value[1:])):
             raise ValueError("a later step must not cost more than the one before")
         return value
 

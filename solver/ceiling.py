@@ -24,9 +24,10 @@ from gpunet.solver.frontier_steps import (
     start_of,
     template_of,
 )
+from gpunet.solver.held import groups
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.requirement_steps import moved
-from gpunet.solver.search import Floors, groups
+from gpunet.solver.search import Floors
 from gpunet.solver.server_floor import ServerFloor, ceilings_of, largest
 from gpunet.solver.tasks import Finished, Plan, Task, run_tasks
 from gpunet.solver.workbench import Answer, Workbench

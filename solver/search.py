@@ -9,35 +9,18 @@ from dataclasses import dataclass
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
-from gpunet.solver.candidates import (
-    Compiled,
-    Finder,
-    Held,
-    Span,
-    access_ports,
-    best_of,
-    instance,
-    oob_scopes,
-    passes,
-    span_of,
-    undominated,
-)
+from gpunet.solver.candidates import Compiled, Finder, Span, access_ports, best_of, instance, oob_scopes
 from gpunet.solver.engines import Clock, Engine, Outcome, solve
+from gpunet.solver.held import Group, Kept, by_fabric, ceilings_of, every_within, groups, held_within, with_oob
 from gpunet.solver.instance import Instance
-from gpunet.solver.purchase_bound import most_weight, not_outweighed, pieces_in_all
-from gpunet.solver.template import Facts, Template
-from gpunet.solver.templates import OBJECTIVES, Cutoff, Scope, StandIn
+from gpunet.solver.template import Template
+from gpunet.solver.templates import Cutoff, Scope
 
 WIDER = (1.01, 1.03, 1.1, 1.3, 2.0, 5.0, math.inf)
 """How far beyond its best a group's templates are tried while no feasible design is known."""
 
-FIRST_PIECES = 10_000
-"""Pieces of one part in the largest design, as first guessed."""
-
 Progress = Callable[[str], None]
 Solver = Callable[[Instance, Engine, float | None], Outcome]
-Group = tuple[FabricName, bool]
-"""A fabric, and whether its switches carry storage beside it: a choice has at most one template of each group."""
 
 
 @dataclass
@@ -48,14 +31,6 @@ class Found:
     data: Instance | None
     empty: tuple[FabricName, ...] = ()
     """Fabrics without any template."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Every template of a group that weighs at most ``limit`` on the first objective."""
-
-    templates: list[Template]
-    limit: int
 
 
 INFEASIBLE = Outcome(Status.INFEASIBLE, None, None, None)
@@ -89,15 +64,6 @@ class Floors:
         storage = self.least.get((FabricName.STORAGE, False), 0)
         ways = [w + (0 if g[1] else storage) for g, w in self.least.items() if g[0] is FabricName.BACKEND]
         return min(ways) if ways else storage
-
-
-def groups(compiled: Compiled) -> dict[Group, list[Scope]]:
-    """The scopes of every fabric but out-of-band, by group."""
-    found: dict[Group, list[Scope]] = {}
-    for fabric, scopes in compiled.scopes.items():
-        for scope in scopes:
-            found.setdefault((fabric, scope.carries_storage), []).append(scope)
-    return found
 
 
 def search(
@@ -158,8 +124,8 @@ def search(
     if any(floors[o].total() > ceiling for o, ceiling in ceilings.items()):
         return Found(INFEASIBLE, None)
     say("solving")
-    held = _with_oob(
-        compiled, _by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None, finder
+    held = with_oob(
+        compiled, by_fabric(compiled, {g: list(ts.values()) for g, ts in seeds.items()}), first, None, finder
     )
     data = instance(compiled, held)
     outcome = solver(data, engine, clock.left())
@@ -170,7 +136,7 @@ def search(
         # A fabric of owned parts alone may weigh nothing, and a share of nothing is nothing.
         most = {g: factor * w if w else math.inf for g, w in floors[first].least.items()}
         cutoffs = {g: _cutoff(g, first, floors, ceilings, most[g]) for g in most}
-        data = instance(compiled, _held_within(compiled, cutoffs, first, kept, finder))
+        data = instance(compiled, held_within(compiled, cutoffs, first, kept, finder))
         outcome = solver(data, engine, clock.left())
     late = any(_cut_short(compiled, g) for g in groups(compiled))
     if outcome.value is None or outcome.status is not Status.OPTIMAL or late:
@@ -203,20 +169,6 @@ def _of_one_vendor(compiled: Compiled, scopes: list[Scope], first: Objective) ->
     return found
 
 
-def ceilings_of(compiled: Compiled) -> dict[Objective, int]:
-    """Ceilings on what templates weigh: cost without adapters, power without machines."""
-    probe = instance(compiled, {})
-    found = {}
-    if probe.cost_limit is not None:
-        found[Objective.COST] = probe.cost_limit - compiled.fixed.cost
-    powers = [p for p in (probe.power_limit, probe.site_limit) if p is not None]
-    if probe.site_limit is not None:
-        powers[-1] = probe.site_limit - probe.servers_mw
-    if powers:
-        found[Objective.POWER] = min(powers)
-    return found
-
-
 def _empty(compiled: Compiled, best: dict[Group, list[Template]]) -> tuple[FabricName, ...]:
     """Fabrics that have no template, storage excepted where a backend can carry it."""
     has = {fabric for (fabric, _), ts in best.items() if ts}
@@ -230,70 +182,6 @@ def _empty(compiled: Compiled, best: dict[Group, list[Template]]) -> tuple[Fabri
     )
 
 
-def _by_fabric(compiled: Compiled, found: dict[Group, list[Template]]) -> Held:
-    held: Held = {fabric: [] for fabric in compiled.scopes if fabric is not FabricName.OOB}
-    for (fabric, _), templates in found.items():
-        held[fabric] += templates
-    return held
-
-
-def _held_within(
-    compiled: Compiled,
-    cutoffs: dict[Group, Cutoff],
-    first: Objective,
-    kept: dict[Group, Kept],
-    finder: Finder,
-    thinned: bool = True,
-) -> Held:
-    """Every template within its group's cutoff; those kept are all there are up to their limit.
-
-    Where spares leave the proof much room, stand-ins take most of it away again. What they add at most depends on the
-    pieces in the largest design, which is known once templates are found; so is whether all of them have room.
-    """
-    limits = compiled.case.limits
-    counted = any(x is not None for x in (limits.skus, limits.vendors, limits.racks))
-    told_by_weight = not counted and not set(ceilings_of(compiled)) - {first}
-    if not (thinned and told_by_weight and compiled.prices.rules.has_spares):
-        return _every_within(compiled, cutoffs, first, kept, finder, thinned, None)
-    pieces = FIRST_PIECES
-    while True:
-        held = _every_within(compiled, cutoffs, first, kept, finder, thinned, pieces)
-        largest = pieces_in_all(held.values())
-        if largest <= pieces:
-            break
-        pieces = 2 * largest
-    return held if _has_room(compiled, held) else _every_within(compiled, cutoffs, first, kept, finder, thinned, None)
-
-
-def _every_within(
-    compiled: Compiled,
-    cutoffs: dict[Group, Cutoff],
-    first: Objective,
-    kept: dict[Group, Kept],
-    finder: Finder,
-    thinned: bool,
-    pieces: int | None,
-) -> Held:
-    """Every template within its group's cutoff, or with ``pieces`` in the largest design those no stand-in replaces."""
-    found: dict[Group, list[Template]] = {}
-    for group, scopes in groups(compiled).items():
-        if group not in cutoffs:
-            continue
-        cutoff = cutoffs[group]
-        if cutoff.most[first] <= kept[group].limit:
-            found[group] = [t for t in kept[group].templates if passes(t, cutoff)]
-        else:
-            found[group] = finder.within(scopes, _tightened(compiled, scopes, cutoff, first, pieces, finder), first)
-        limits = compiled.case.limits
-        many = limits.vendors is not None or limits.skus is not None or any(s.spec.mixed_leaves for s in scopes)
-        if thinned and (many or pieces is not None):
-            # These leave many templates in; those beaten in every count would only slow the solver down.
-            found[group] = undominated(found[group])
-        if pieces is not None:
-            found[group] = not_outweighed(compiled.measures[group[0]], found[group], first, pieces)
-    return _with_oob(compiled, _by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)), finder, pieces)
-
-
 def _step(compiled: Compiled, objective: Objective) -> int:
     """How much dearer a template may be and still pay by bringing fewer switches to manage: three management leaves.
 
@@ -304,62 +192,6 @@ def _step(compiled: Compiled, objective: Objective) -> int:
     measure = compiled.measures[FabricName.OOB]
     oob = [s for s in compiled.eligible[FabricName.OOB].switches if access_ports(s)]
     return 3 * min((measure.switch_weight(s).of(objective) for s in oob), default=0)
-
-
-def _with_oob(
-    compiled: Compiled,
-    held: Held,
-    first: Objective,
-    cutoff: Cutoff | None,
-    finder: Finder,
-    pieces: int | None = None,
-) -> Held:
-    """Add out-of-band templates for every number of switches that the held ones can bring.
-
-    Without a cutoff: the best of every size.
-    """
-    if FabricName.OOB not in compiled.scopes:
-        return dict(held)
-    found: list[Template] = []
-    for scope in oob_scopes(compiled, span_of(compiled, held)):
-        if cutoff is None:
-            found += finder.near([scope], first, 0)
-        else:
-            found += finder.within([scope], _tightened(compiled, [scope], cutoff, first, pieces, finder), first)
-    return {**held, FabricName.OOB: found}
-
-
-def _tightened(
-    compiled: Compiled, scopes: list[Scope], cutoff: Cutoff, first: Objective, pieces: int | None, finder: Finder
-) -> Cutoff:
-    """A cutoff with the best templates of a group as stand-ins, where spares and terms of sale leave the proof room.
-
-    A stand-in takes the place of any template that has no fewer switches and weighs more, parts at their least, than
-    the stand-in can ever add: so no such template is in a best design. Room is looked at afterwards (``_has_room``).
-    """
-    if pieces is None:
-        return cutoff
-    found = []
-    for t in finder.near(scopes, first, 0):
-        most = most_weight(compiled.measures[t.fabric], t, first, pieces)
-        if most is not None:
-            found.append(StandIn(t.n_leaves, t.n_spines + t.n_cores, OBJECTIVES.index(first), most))
-    return dataclasses.replace(cutoff, stand_ins=tuple(found))
-
-
-def _has_room(compiled: Compiled, held: Held) -> bool:
-    """Whether any choice among the templates held fits the room: then stand-ins always do."""
-    rest, room = instance(compiled, {}), compiled.machines.room
-
-    def most(of: Callable[[Facts], int]) -> int:
-        return sum(max((of(t.facts) for t in ts), default=0) for ts in held.values())
-
-    return (
-        most(lambda x: x.leaf_load) <= rest.leaf_room
-        and most(lambda x: x.central_load) <= rest.central_room
-        and most(lambda x: x.top_units) <= room.free_units
-        and most(lambda x: x.top_mw) <= room.free_mw
-    )
 
 
 def _oob_floor(compiled: Compiled, objective: Objective, finder: Finder) -> int | None:
@@ -415,7 +247,7 @@ def _certify(
             g: _cutoff(g, first, floors, ceilings, least + slack * share)
             for g, least in ((g, worth - slack - floors[first].others(g)) for g in floors[first].least)
         }
-        held = _held_within(compiled, cutoffs, first, kept, finder)
+        held = held_within(compiled, cutoffs, first, kept, finder)
         if any(_cut_short(compiled, g) for g in floors[first].least):
             return Found(_unproven(found.outcome, _floor(compiled, floors[first])), found.data)
         known = {(f, t.rank()) for f, ts in found.data.templates.items() for t in ts}
@@ -474,4 +306,4 @@ def all_within(compiled: Compiled, worth: int, finder: Finder, thinned: bool = T
         for group in floors[first].least
     }
     nothing = {group: Kept([], -1) for group in groups(compiled)}
-    return instance(compiled, _held_within(compiled, cutoffs, first, nothing, finder, thinned))
+    return instance(compiled, every_within(compiled, cutoffs, first, nothing, finder, thinned, None))

@@ -16,10 +16,11 @@ from gpunet.models.interconnect import CageKind
 from gpunet.models.parts import Catalog, Switch
 from gpunet.solver.candidates import Compiled, compile_case, instance
 from gpunet.solver.demand import Endpoints
+from gpunet.solver.held import groups
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.ports import Face, faces
 from gpunet.solver.requirement_steps import moved
-from gpunet.solver.search import Floors, groups
+from gpunet.solver.search import Floors
 from gpunet.solver.templates import OBJECTIVES, Scope
 
 Weights = tuple[float, ...]

@@ -22,6 +22,7 @@ from gpunet.solver.apart import solve_apart
 from gpunet.solver.candidates import Compiled, Finder, best_of, compile_case, passes
 from gpunet.solver.demand import NoPortsError
 from gpunet.solver.engines import Engine, EngineError, Outcome, solve
+from gpunet.solver.held import ceilings_of
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.interconnects import Tables
 from gpunet.solver.layout import SiteTooSmallError
@@ -29,7 +30,7 @@ from gpunet.solver.links import cage_kinds
 from gpunet.solver.mating import accepts
 from gpunet.solver.ports import faces
 from gpunet.solver.prices import ZERO, Weight
-from gpunet.solver.search import Found, ceilings_of, search
+from gpunet.solver.search import Found, search
 from gpunet.solver.template import Measure, Template, path_switches
 from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
 

@@ -3,8 +3,8 @@
 Written from ``docs/method.md`` alone. It borrows from the solver only which parts may mate with which
 (``InterconnectTable``), which has tests of its own. It is slow and meant for small cases.
 
-Not covered: spares by kind, port-count striping, leaves on top of racks, out-of-band fabrics, ``limits.racks``, lead times, and
-network space, which small cases never run short of.
+Not covered: spares by kind, port-count striping, leaves on top of racks, out-of-band fabrics, ``limits.racks``, lead
+times, and network space, which small cases never run short of.
 """
 
 from __future__ import annotations

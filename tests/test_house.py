@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from gpunet.models.case import Case
 from gpunet.models.evidence import Fact
-from gpunet.solver import program
+from gpunet.solver import program, program_purchase
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ("models", "catalogs", "solver", "gpunet")
@@ -94,7 +94,7 @@ def _is_plain_call(node: ast.AST) -> typing.TypeGuard[typing.Any]:
 
 
 FENCES = {
-    "pulp": {"solver/program.py", "solver/engines.py"},
+    "pulp": {"solver/program.py", "solver/program_purchase.py", "solver/engines.py"},
     "highspy": {"solver/engines.py"},
     "ortools": {"solver/engines.py", "solver/cp_sat.py", "solver/quote_program.py"},
     "typer": {"gpunet/"},
@@ -197,16 +197,20 @@ def test_a_constraint_family_reads_like_its_mathematics(family: program.Family) 
     for setting in filter(None, family.setting.split(", ")):
         model: typing.Any = Case
         for step in setting.split("."):
-            model = model.model_fields[step].annotation
+            own = [x for x in typing.get_args(model) or (model,) if hasattr(x, "model_fields")]
+            model = own[0].model_fields[step].annotation
 
 
 def test_every_constraint_is_a_family() -> None:
     """A function of the program that adds rows is registered, so that ``explain`` and the documentation see it."""
     names = [family.name for family in program.FAMILIES]
     assert len(set(names)) == len(names)
-    functions = inspect.getmembers(
-        program, lambda item: inspect.isfunction(item) and item.__module__ == program.__name__
-    )
+    functions = [
+        found
+        for module in (program, program_purchase)
+        for found in inspect.getmembers(module, inspect.isfunction)
+        if found[1].__module__ == module.__name__
+    ]
     of_program_alone = {
         name for name, f in functions if name[0] != "_" and list(inspect.signature(f).parameters) == ["f"]
     }
@@ -237,17 +241,19 @@ COUNTS_AND_RATIOS = {
     "a_cage", "a_port", "amount", "assembly", "at_most", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports",
     "bought", "bound", "break_even_communication", "buffer_pools", "buffer_share", "cage", "cages_per_pipeline",
     "case_servers", "cell_factor", "classes", "column", "communication_share", "count", "discounts", "down_ports",
-    "efficiencies", "efficiency", "ethernet", "fewest", "fibres", "free_cages", "from_pieces", "gap", "gpus",
-    "gpus_per_server", "group", "growth", "have", "holds_to", "hopeless", "hops", "host_lanes", "impossible",
-    "in_optimum", "independent_switches", "infiniband", "lanes", "least_efficiency", "legs", "line", "link_ties",
-    "links", "links_bound", "links_if_single_mac", "links_per_assembly", "links_then", "looked_to", "max_hops",
-    "max_logical_ports", "max_tiers", "media_den", "media_num", "min_cores", "min_leaves", "min_spines", "minimum",
-    "more", "most", "network_racks_central", "network_racks_per_row", "next_value", "of", "optical_ports",
-    "oversubscription", "owned", "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "pools", "ports",
+    "efficiencies", "efficiency", "ethernet", "failure_percent_per_year", "fewest", "fibres", "free_cages",
+    "from_pieces", "from_week", "gap", "gpus", "gpus_per_server", "group", "growth", "have", "holds_to", "hopeless",
+    "hops", "host_lanes", "impossible", "in_optimum", "independent_switches", "infiniband", "lanes",
+    "least_efficiency", "legs", "line", "link_ties", "links", "links_bound", "links_if_single_mac",
+    "links_per_assembly", "links_then", "looked_to", "max_hops", "max_logical_ports", "max_tiers", "media_den",
+    "media_num", "min_cores", "min_leaves", "min_spines", "minimum", "minimum_order", "more", "most",
+    "network_racks_central", "network_racks_per_row", "next_value", "of", "optical_ports", "oversubscription",
+    "owned", "packs", "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "pools", "ports",
     "ports_per_pipeline", "pue", "quantity", "racks", "racks_per_row", "relative_efficiency", "reserved_ports", "row",
-    "rows", "saved", "scenarios", "seconds", "servers", "servers_per_rack", "share", "skus", "slowdown", "solves",
-    "spacing", "splittable_into_lanes", "storage_servers", "structures", "support_rate", "surplus", "switches", "tiers",
-    "ties", "today", "unit", "up_ports", "used", "v", "value", "vendors", "within", "without_more", "x", "y",
+    "rows", "saved", "scenarios", "seconds", "servers", "servers_per_rack", "service_level", "share", "skus",
+    "slowdown", "solves", "spacing", "spares", "splittable_into_lanes", "storage_servers", "structures",
+    "support_rate", "surplus", "switches", "tiers", "ties", "today", "unit", "up_ports", "usd", "usd_per_year",
+    "used", "v", "value", "vendors", "within", "without_more", "x", "y",
 }  # fmt: skip
 """Numbers without a unit, and two that stand in the unit of something else (``v``, ``value`` and ``bound``)."""
 

@@ -15,9 +15,10 @@ from gpunet.models.design import Status
 from gpunet.solver.candidates import Compiled, Finder, compile_case, instance
 from gpunet.solver.demand import NoPortsError
 from gpunet.solver.engines import Engine, solve
+from gpunet.solver.held import groups
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
-from gpunet.solver.search import groups, search
+from gpunet.solver.search import search
 from gpunet.solver.templates import Cutoff
 from gpunet.solver.ties import ties_of
 

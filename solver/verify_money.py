@@ -204,6 +204,8 @@ def _check_services(bill: Bill, findings: Findings) -> None:
         counted = bill.services[key].quantity if key in bill.services else 0
         if quantity != counted:
             findings.add(f"{key[0]} {key[1]} at {key[2]:,} cents: {quantity:,} on the bill, {counted:,} by the ledger")
+        elif lines[key].spares or lines[key].surplus or lines[key].owned:
+            findings.add(f"{key[0]} {key[1]}: only parts are kept in stock or bought beyond the need")
         elif usd_to_cents(lines[key].extended_usd) != quantity * key[2]:
             findings.add(f"{key[0]} {key[1]}: {quantity:,} at {key[2]:,} cents do not come to the line's total")
 

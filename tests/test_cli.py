@@ -417,6 +417,8 @@ def test_schema_is_json() -> None:
 def test_ctrl_c_leaves_with_a_line(case: Path) -> None:
     """Ctrl-C ends the program at once though the work goes on in native code; one line, exit code 130."""
     script = (
+        # A program started in the background is born deaf to Ctrl-C; the one at a terminal is not.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import gpunet.solver.optimize as o, gpunet.catalogs as c, time\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from sample_design import hand_catalog\n"
@@ -428,7 +430,10 @@ def test_ctrl_c_leaves_with_a_line(case: Path) -> None:
     assert process.stderr is not None
     assert process.stderr.readline() == b"ready\n"
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
+    try:
+        stdout, stderr = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert (process.returncode, stdout, stderr) == (Exit.INTERRUPTED, b"", b"gpunet: stopped by Ctrl-C\n")
 
 

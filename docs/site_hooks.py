@@ -7,6 +7,7 @@ import posixpath
 import re
 import shutil
 from pathlib import Path
+from typing import Literal
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -21,9 +22,14 @@ ALSO = {"cases": "*.[ym][ad]*", "catalogs": "README.md"}
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]+)\]\((?P<target>(?![a-z]+:|#)[^)#\s]+)(?P<heading>#[^)]*)?\)")
 
 
+def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+    """Lays out the code before the configuration is read, for a folder that is not there by then is passed over."""
+    del command, dirty
+    _lay_out_as_installed()
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Puts every page that the navigation does not name under a heading of its own, so that none is lost."""
-    _lay_out_as_installed()
     named = str(config.nav)
     pages = sorted(path.name for path in Path(config.docs_dir).glob("*.md"))
     more = [name for name in pages if f"'{name}'" not in named]

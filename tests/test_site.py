@@ -39,7 +39,8 @@ FLAGS = (
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built strictly: a warning is an error."""
     folder = tmp_path_factory.mktemp("site")
-    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "GPUNET_SITE_SOURCES": str(tmp_path_factory.mktemp("sources"))}
+    code = tmp_path_factory.mktemp("sources") / "not there yet, as in a fresh clone"
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "GPUNET_SITE_SOURCES": str(code)}
     words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

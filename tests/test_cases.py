@@ -99,7 +99,7 @@ def test_engines_agree(name: str) -> None:
         assert other.ledger == mine.ledger
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", [name for name, known in KNOWN.items() if "switches" in known])
 def test_published_designs(name: str) -> None:
     """Switches and links per tier are the published ones, or the entry says why they are not and they differ."""
     known, backend = KNOWN[name], solved(name).result.fabrics["backend"]

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from gpunet.catalogs import medium_id
+from gpunet.catalogs.plant import plant_rules
 from gpunet.models.interconnect import CageKind, Interconnect, Refusal
 from gpunet.models.parts import Cable, Connector, Fibre, Module, OpticalInterface, StockLength
 from gpunet.solver.copper import CableFit, fewest_cable_refusals, fit_cable, limit_of
 from gpunet.solver.mating import Seated, accepts, mode_name, module_refusals, pair_refusals, seat, watts
-from gpunet.solver.passive import SPLITTER_CAP_M, fibre_refusals, head_of, reach_of
+from gpunet.solver.passive import fibre_refusals, head_of, reach_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ def length_ladder(parts: LinkParts) -> tuple[float, ...]:
     lists = [fibre.lengths for fibre in parts.allowed_fibres()] + [cable.lengths for cable in parts.cables.values()]
     stock = {length.length_m for lengths in lists for length in lengths}
     reaches = {metres for module in parts.modules.values() for metres in module.reach_m.values()}
-    reaches |= {limit_of(cable)[0] for cable in parts.cables.values()} | {SPLITTER_CAP_M}
+    reaches |= {limit_of(cable)[0] for cable in parts.cables.values()} | {plant_rules().splitter_reach_m.v}
     longest_m = max(stock, default=0.0)
     return tuple(sorted(float(step) for step in stock | {reach for reach in reaches if reach <= longest_m}))
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from gpunet.catalogs.plant import family, plant_rules
 from gpunet.models.interconnect import Refusal
 from gpunet.models.parts import Connector, Fibre, FibreKind
+from gpunet.models.plant import Mates
 from gpunet.solver.mating import Seated
-
-SPLITTER_CAP_M = 50.0
-"""R13: longest channel with a splitter, single-mode and multimode alike, m."""
-
-DB_PER_M = {"MMF": 0.003, "SMF": 0.0004}
-"""R14: attenuation of a fibre by its kind of glass, dB/m."""
 
 MATED_PAIRS = 2
 """R14: connections of a cord that runs from module to module."""
@@ -24,7 +20,7 @@ def head_of(a: Seated, b: Seated) -> tuple[Seated, Seated]:
     return (b, a) if b.fan_out > 1 else (a, b)
 
 
-def fibre_refusals(fibre: Fibre, a: Seated, b: Seated) -> Iterator[Refusal]:
+def fibre_refusals(fibre: Fibre, a: Seated, b: Seated, mates: Mates = Mates.LOW_LOSS) -> Iterator[Refusal]:
     """Every rule that keeps the fibre from joining two modules that would otherwise mate."""
     head, tail = head_of(a, b)
     parts = (fibre.id, a.module.id, b.module.id)
@@ -42,26 +38,36 @@ def fibre_refusals(fibre: Fibre, a: Seated, b: Seated) -> Iterator[Refusal]:
         yield Refusal(
             "R12", parts, f"{fibre.id} has {fibre.fibres} fibres; {head.interface.id} needs {head.interface.fibres}"
         )
-    if _loss_limited_m(fibre, a, b) <= 0:
-        loss_db = MATED_PAIRS * fibre.loss_per_mated_pair_db
+    if _loss_limited_m(fibre, a, b, mates) <= 0:
+        loss_db = MATED_PAIRS * pair_db(fibre, mates)
         yield Refusal("R14", parts, f"{fibre.id} loses {loss_db:g} dB at its ends, which is the whole budget or more")
 
 
-def reach_of(fibre: Fibre, a: Seated, b: Seated) -> tuple[float, str]:
+def reach_of(fibre: Fibre, a: Seated, b: Seated, mates: Mates = Mates.LOW_LOSS) -> tuple[float, str]:
     """Longest fibre that carries the link, m, and the rule that sets it: R7, R13 for a splitter, R14 for loss."""
     limits = [(min(a.module.reach_m[fibre.grade], b.module.reach_m[fibre.grade]), "R7")]
     if fibre.legs > 1:
-        limits.append((SPLITTER_CAP_M, "R13"))
-    limits.append((_loss_limited_m(fibre, a, b), "R14"))
+        limits.append((plant_rules().splitter_reach_m.v, "R13"))
+    limits.append((_loss_limited_m(fibre, a, b, mates), "R14"))
     metres, rule = min(limits, key=lambda limit: limit[0])
     return float(metres), rule
 
 
-def _loss_limited_m(fibre: Fibre, a: Seated, b: Seated) -> float:
-    """Length at which the cord uses up the smaller loss budget, m; infinite where no budget is known."""
-    budgets_db = [end.interface.loss_budget_db.get(fibre.grade, math.inf) for end in (a, b)]
-    left_db = min(budgets_db) - MATED_PAIRS * fibre.loss_per_mated_pair_db
-    return left_db / DB_PER_M[a.interface.media]
+def pair_db(fibre: Fibre, mates: Mates) -> float:
+    """What one mated pair at the ends of a fibre loses, dB."""
+    if mates is Mates.LOW_LOSS:
+        return fibre.loss_per_mated_pair_db
+    return plant_rules().mated_pair_db[mates][family(fibre.connector_a.kind)].v
+
+
+def loss_limited_m(pairs_db: float, grade: str, a: Seated, b: Seated) -> float:
+    """Length at which the glass uses up what mated pairs leave of the smaller budget, m; infinite without a budget."""
+    left_db = min(end.interface.loss_budget_db.get(grade, math.inf) for end in (a, b)) - pairs_db
+    return left_db / plant_rules().attenuation_db_per_m[a.interface.media].v
+
+
+def _loss_limited_m(fibre: Fibre, a: Seated, b: Seated, mates: Mates) -> float:
+    return loss_limited_m(MATED_PAIRS * pair_db(fibre, mates), fibre.grade, a, b)
 
 
 def _connector_refusals(fibre: Fibre, head: Seated, tail: Seated, parts: tuple[str, ...]) -> Iterator[Refusal]:

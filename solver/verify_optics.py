@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpunet.catalogs.plant import plant_rules
 from gpunet.models.parts import Catalog, Fibre, FibreKind, Module, OpticalInterface, Protocol
 from gpunet.solver.verify_seating import LinkKind, Verdict, cage_words, module_mode
 
@@ -14,11 +15,6 @@ TIERS_MATE = {
 }
 """R7: reach tiers that may face each other; DR to LR needs an attenuator, so it is not among them."""
 LPO_FEC = "RS(544,514)"
-SPLITTER_REACH_M = 50.0
-"""R13: longest run with a fibre splitter, single mode and multimode."""
-LOSS_DB_PER_M = {"OS2": 0.0004}
-"""R14: attenuation; every multimode grade loses 3 dB/km."""
-MULTIMODE_DB_PER_M = 0.003
 MATED_PAIRS = 2
 
 
@@ -152,10 +148,11 @@ def _reach(
             found.append(f"{module.id} does not run on {fibre.grade} (its reach: {listed})")
         elif reach_m < kind.length_m:
             found.append(f"{module.id} reaches {reach_m:g} m on {fibre.grade}, the fibre is {kind.length_m:g} m")
-    if fibre.legs > 1 and kind.length_m > SPLITTER_REACH_M:
-        found.append(f"R13: splitter {fibre.id} of {kind.length_m:g} m; {SPLITTER_REACH_M:g} m is the most")
+    rules = plant_rules()
+    if fibre.legs > 1 and kind.length_m > rules.splitter_reach_m.v:
+        found.append(f"R13: splitter {fibre.id} of {kind.length_m:g} m; {rules.splitter_reach_m.v:g} m is the most")
     loss_db = MATED_PAIRS * fibre.loss_per_mated_pair_db
-    loss_db += kind.length_m * LOSS_DB_PER_M.get(fibre.grade, MULTIMODE_DB_PER_M)
+    loss_db += kind.length_m * rules.attenuation_db_per_m["SMF" if fibre.grade == "OS2" else "MMF"].v
     for module, face in zip(modules, faces, strict=True):
         budget_db = face.loss_budget_db.get(fibre.grade)
         if budget_db is not None and loss_db > budget_db:

@@ -13,6 +13,7 @@ from gpunet.catalogs import PART_KINDS, find_part, load_catalog, medium_id, part
 from gpunet.catalogs.check import Level, check_catalog
 from gpunet.catalogs.load import FILES
 from gpunet.catalogs.plain_yaml import read_plain_yaml
+from gpunet.catalogs.plant import plant_rules
 from gpunet.catalogs.plugs import plug_rules
 from gpunet.models.evidence import Fact, How, Price
 from gpunet.models.parts import (
@@ -26,6 +27,7 @@ from gpunet.models.parts import (
     Status,
     Switch,
 )
+from gpunet.models.plant import Mates
 
 TODAY = date(2026, 12, 2)
 
@@ -46,7 +48,7 @@ def test_nothing_got_lost(catalog: Catalog) -> None:
     """Every file holds as many entries as were compiled."""
     counts = {stem: len(getattr(catalog, stem)) for stem in FILES}
     assert counts == {
-        "sources": 194,
+        "sources": 196,
         "interfaces": 30,
         "switches": 113,
         "nics": 21,
@@ -105,10 +107,21 @@ def evidence_in(value: object) -> list[Fact | Price]:
 def test_every_used_source_is_used(catalog: Catalog) -> None:
     """No source stands in the list for nothing."""
     used: set[str] = set()
-    for stem in FILES:
+    for stem in (*FILES, "plant"):
         text = files("gpunet.catalogs").joinpath(f"{stem}.yaml").read_text(encoding="utf-8")
         used |= {key for source in sources_in(read_plain_yaml(text)) for key in source.split("+")}
     assert set(catalog.sources) - used == set()
+
+
+def test_the_numbers_of_the_plant_have_sources(catalog: Catalog) -> None:
+    """R13, R14: losses, attenuation and reaches stand in the catalogue, each with how it is known and from where."""
+    rules = plant_rules()
+    tables = [*rules.mated_pair_db.values(), rules.attenuation_db_per_m, *rules.panel_reach_m.values()]
+    facts = [rules.splitter_reach_m, rules.most_panels, *(fact for table in tables for fact in table.values())]
+    assert {fact.src for fact in facts} <= set(catalog.sources)
+    assert all(fact.note for fact in facts if fact.how is How.ESTIMATED)
+    assert rules.mated_pair_db[Mates.LOW_LOSS]["MPO"].v == 0.35
+    assert rules.mated_pair_db[Mates.STANDARD]["MPO"].v == 0.75
 
 
 def sources_in(data: object) -> list[str]:

@@ -21,6 +21,7 @@ from gpunet.models.parts import (
     Protocol,
     Shell,
 )
+from gpunet.models.plant import Mates
 from gpunet.solver.copper import cable_refusals, fit_cable, limit_of
 from gpunet.solver.mating import Seated, module_refusals, pair_refusals, plug_refusals, seat
 from gpunet.solver.passive import fibre_refusals, reach_of
@@ -477,6 +478,23 @@ def test_loss_uses_up_the_budget(per_pair_db: float, reach: float | None, rule: 
         metres, by = reach_of(cord, VR4, VR4)
         assert metres == pytest.approx(reach)
         assert by == rule
+
+
+@pytest.mark.parametrize(
+    ("part", "a", "b", "left_db"),
+    [
+        (fibre(f"{APC} {APC}"), DR4, DR4, 3.0 - 2 * 0.75),
+        (fibre(f"{LC} {LC}", fibres=2), DR1, DR1, 3.0 - 2 * 0.75),
+        (fibre(f"{APC} {APC}", grade="OM4"), VR4, VR4, 1.7 - 2 * 0.75),
+    ],
+)
+def test_standard_mates_leave_less(part: object, a: Seated, b: Seated, left_db: float) -> None:
+    """R14: at the worst case of 0.75 dB a pair even one cord uses up most of the budget of 400G-VR4."""
+    reach_m, rule = reach_of(part, a, b, Mates.STANDARD)  # type: ignore[arg-type]
+    db_per_m = 0.003 if a.interface.media == "MMF" else 0.0004
+    module_m = min(end.module.reach_m[part.grade] for end in (a, b))  # type: ignore[attr-defined]
+    assert reach_m == pytest.approx(min(module_m, left_db / db_per_m))
+    assert rule == ("R7" if reach_m == module_m else "R14")
 
 
 # Copper -------------------------------------------------------------------------------------------------------------

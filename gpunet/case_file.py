@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path as FilePath
 from typing import Any
 
+from gpunet.case_buying import buying_problems
 from gpunet.catalogs import medium_id, split_medium_id
 from gpunet.catalogs.load import FILES
 from gpunet.catalogs.located_yaml import Located, check, path_text, read_yaml
@@ -71,12 +72,13 @@ def _case_file(located: Located, catalog: Catalog, name: str, folder: FilePath) 
     name_given = located.data.get("name") if isinstance(located.data, dict) else None
     if isinstance(name_given, str) and not name_given.isprintable():
         problems.append(located.problem(("name",), expected="printable text on one line"))
+    if case is not None and case.quotes is not None:
+        case = case.model_copy(update={"quotes": tuple(quotes.get(i, quote) for i, quote in enumerate(case.quotes))})
     if case is not None:
         problems += _contradictions(case, located)
+        problems += buying_problems(case, located)
     if case is None or problems:
         raise InputError(problems)
-    if case.quotes is not None:
-        case = case.model_copy(update={"quotes": tuple(quotes.get(i, quote) for i, quote in enumerate(case.quotes))})
     if not case.name:
         case = case.model_copy(update={"name": "".join(mark if mark.isprintable() else "?" for mark in name)})
     return CaseFile(case, located)

@@ -19,7 +19,7 @@ from gpunet.models.base import Strict
 from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Protocol
 from gpunet.models.quote import Day, QuoteFile
-from gpunet.models.terms import Spares, Supply, Terms
+from gpunet.models.terms import Buying, Spares, Supply, Terms
 
 MAX_SERVERS = 1_000_000
 Pattern = Annotated[str, Field(min_length=1)]
@@ -346,7 +346,9 @@ class Case(Strict):
     """Parts of which only so many can be had."""
     quotes: tuple[Annotated[str, Field(min_length=1)] | QuoteFile, ...] | None = None
     """Quotes of suppliers: names of quote files, from the folder of the case on, or quotes written out. Their prices
-    stand for those of the catalogue; of several for one part the lowest."""
+    stand for those of the catalogue; of several for one part the lowest, unless ``buying`` says more."""
+    buying: Buying | None = None
+    """How the order is split among the suppliers that quote; every part at its lowest quote when empty."""
     order_date: Day | None = None
     """Day of the order, ISO 8601. Quotes that have lapsed by then do not count; every quote counts when empty."""
     performance: Performance = Performance()

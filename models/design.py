@@ -151,6 +151,10 @@ class FabricDesign(Strict):
         return {name: value for name, value in found.items() if value or name != "headroom"}
 
 
+_LEFT_OUT = ("spares", "surplus", "supplier", "valid_until")
+"""Fields of a line that are not written where they say nothing."""
+
+
 class BomLine(Strict):
     """One line of the bill."""
 
@@ -178,6 +182,10 @@ class BomLine(Strict):
     """``read``, ``recalled``, ``estimated``, or ``quoted`` by the case."""
     note: str = ""
     """Discounts, seller, basis of an estimate."""
+    supplier: str = ""
+    """Who is to deliver, where the order is split among suppliers; left out for a price that no quote gives."""
+    valid_until: str = ""
+    """Last day on which the offer holds, ISO 8601; left out where the order is not split or the offer has no end."""
 
     @property
     def bought(self) -> int:
@@ -187,7 +195,7 @@ class BomLine(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         found: dict[str, object] = handler(self)
-        return {name: value for name, value in found.items() if value or name not in ("spares", "surplus")}
+        return {name: value for name, value in found.items() if value or name not in _LEFT_OUT}
 
 
 class Check(Strict):

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator, model_validator
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
 from gpunet.models.base import Strict
 
@@ -110,3 +118,18 @@ class Supply(Strict):
     """Pieces."""
     from_week: NonNegativeFloat = 0.0
     """Week from which they can be had. Later than ``limits.lead_time_weeks`` they do not count."""
+
+
+class Buying(Strict):
+    """How the order is split among the suppliers that quote: every quoted line is an offer.
+
+    An offer goes as far as its ``at_most``; where none is stated as far as its ``quantity``; else it has no end.
+    """
+
+    at_list: Literal["unquoted", "always", "never"] = "unquoted"
+    """What may be bought at catalogue price, from nobody in particular: ``unquoted``, parts that no quote offers;
+    ``always``, any part beside its quotes; ``never``, nothing."""
+    max_suppliers: PositiveInt | None = None
+    """Most suppliers among which the whole order is split."""
+    max_split_lines: NonNegativeInt | None = None
+    """Most parts that are bought from more than one supplier, the catalogue counting as one."""

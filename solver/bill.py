@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpunet.catalogs import split_medium_id
 from gpunet.models.design import BomLine, Totals
 from gpunet.models.ledger import Ledger
 from gpunet.models.parts import Catalog
+from gpunet.solver.offers import ENDLESS
+from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.purchase import PartTerms, Purchase
 
@@ -92,17 +95,15 @@ def _head_at_a(legs: int, a: set[tuple[str, str, int]], b: set[tuple[str, str, i
 def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
     """Price the ledger. Raises ValueError where fewer pieces of a part can be had than are needed."""
     counts, ends = count_parts(ledger, catalog)
-    lines = []
+    lines: list[BomLine] = []
+    orders = _orders(counts, prices)
     services: dict[tuple[str, str, int], int] = {}
     cost = power = typical = extra = 0
     for part in sorted(counts, key=lambda p: (KIND_ORDER.index(counts[p].kind), p)):
         count = counts[part]
         quote = prices.quote(part)
         assert quote is not None
-        terms = prices.terms(part) or PartTerms(quote.cents)
-        order = terms.buy(count.quantity)
-        if order is None:
-            raise ValueError(f"{count.quantity:,} of {part} are needed and fewer can be had")
+        terms, order = orders[part]
         cost += order.cents
         for added in prices.added(part):
             cost += count.quantity * added.cents
@@ -113,6 +114,9 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
         typical += count.quantity * count.typical_mw
         support = prices.support_cents(part) if count.kind == "switch" else 0
         extra += count.quantity * (prices.energy_cents(count.power_mw) + support)
+        if order.shares:
+            lines += _shared_lines(part, count, order, prices)
+            continue
         lines.append(
             BomLine(
                 part=part,
@@ -149,6 +153,52 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
         extra += n * prices.energy_cents(each)
     units = sum(math.ceil(catalog.switches[d.part].rack_units.v) for d in ledger.devices if d.kind == "switch")
     return Bill(tuple(lines), Weight(cost, power, cost + extra), typical, units)
+
+
+def _orders(counts: dict[str, Count], prices: PriceList) -> dict[str, tuple[PartTerms, Purchase]]:
+    """Terms and purchase of every part. Raises ValueError where fewer pieces of a part can be had than are needed."""
+    terms = {part: prices.terms(part) or PartTerms(prices.cents(part) or 0) for part in counts}
+    found = {}
+    for part, order in order_all(terms, {p: c.quantity for p, c in counts.items()}, prices.rules.buying).items():
+        if order is None:
+            raise ValueError(f"{counts[part].quantity:,} of {part} are needed and fewer can be had")
+        found[part] = terms[part], order
+    return found
+
+
+def _shared_lines(part: str, count: Count, order: Purchase, prices: PriceList) -> Iterator[BomLine]:
+    """A line for every source of a part. Stock stands on the first; what is bought is for the design first, then for
+    spares, and what is left is surplus."""
+    left = {"quantity": count.quantity, "spares": order.spares, "surplus": order.surplus}
+    listed = prices.listed(part)
+    for i, share in enumerate(order.shares):
+        source, owned = share.source, 0 if i else order.from_stock
+        dealt, pieces = {}, share.pieces + owned
+        for what in left:
+            dealt[what] = min(pieces, left[what])
+            left[what] -= dealt[what]
+            pieces -= dealt[what]
+        cents = source.price(share.pieces)
+        told = [f"price from {s.pieces:,} pieces" for s in source.steps[1:] if s.pieces <= share.pieces][-1:]
+        told += [f"{source.most:,} at most"] if source.most < ENDLESS else []
+        if not source.supplier and listed is not None:
+            told += [listed.note] if listed.note else []
+        yield BomLine(
+            part=part,
+            kind=count.kind,
+            quantity=dealt["quantity"],
+            owned=owned,
+            spares=dealt["spares"],
+            surplus=dealt["surplus"],
+            unit_price_usd=cents / 100,
+            extended_usd=share.cents / 100,
+            price_source=source.title if source.supplier or listed is None else listed.source,
+            price_date=source.date if source.supplier or listed is None else listed.date,
+            price_how="quoted" if source.supplier or listed is None else listed.how,
+            note="; ".join(told),
+            supplier=source.supplier,
+            valid_until=source.until,
+        )
 
 
 def _unit_cents(terms: PartTerms, order: Purchase) -> int:

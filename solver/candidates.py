@@ -7,6 +7,7 @@ fabrics can do can be in no better design, so it may be left out; and a ceiling 
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from gpunet.solver.interconnects import Tables
 from gpunet.solver.links import LinkBook, Way, cage_kinds
 from gpunet.solver.oob import ManagementMeasure, management_runs, oob_endpoints
 from gpunet.solver.prices import ZERO, PriceList, Weight
+from gpunet.solver.purchase import PartTerms
 from gpunet.solver.template import LinkClass, Measure, Template
 from gpunet.solver.templates import OBJECTIVES, Cutoff, Scope, enumerate_templates
 from gpunet.solver.wiring import Shape
@@ -46,6 +48,8 @@ class Compiled:
     fixed: Weight
     fixed_parts: dict[str, int]
     storage_optional: bool
+    offered_adapters: dict[str, PartTerms] = field(default_factory=dict)
+    """Terms of the adapters that suppliers offer, at the least that one may cost."""
     refused: dict[FabricName, list[str]] = field(default_factory=dict)
     """Why a protocol of a fabric has no endpoints, in words."""
     endpoints: Endpoints | None = None
@@ -192,8 +196,11 @@ def _adapters(compiled: Compiled) -> None:
                 hosts = sum(1 for h in kind.hosts if h.device is not None and not h.device.count("reserved"))
                 parts[kind.nic] = parts.get(kind.nic, 0) + hosts * kind.nics_per_host
     total = ZERO
+    compiled.offered_adapters = {}
     for part, n in parts.items():
         unit = compiled.prices.weight(part, 0)
+        if unit is None and compiled.prices.rules.is_unquoted(part):
+            raise NoPortsError("buying.at_list", f"every design needs {part}, and no quote offers it")
         if unit is None:
             raise NoPortsError(
                 "prices.overrides_usd", f"no price is known for {part}: give one in prices.overrides_usd"
@@ -201,7 +208,16 @@ def _adapters(compiled: Compiled) -> None:
         terms = compiled.prices.terms(part)
         bought = None if terms is None else terms.buy(n)
         if terms is not None and bought is None:
-            raise NoPortsError("supply", f"the case needs {n:,} of {part} and fewer can be had")
+            raise NoPortsError(
+                "supply" if terms.sources is None else "quotes",
+                f"the case needs {n:,} of {part} and fewer can be had",
+            )
+        if terms is not None and terms.sources is not None:
+            # Who delivers is decided with the rest of the order; until then they count for the least they may cost.
+            least = terms.floor_cents
+            compiled.offered_adapters[part] = dataclasses.replace(terms, unit_cents=least)
+            total += (unit + Weight(least - terms.unit_cents, 0, least - terms.unit_cents)).times(n)
+            continue
         beyond = 0 if terms is None or bought is None else bought.cents - terms.unit_cents * n
         total += unit.times(n) + Weight(beyond, 0, beyond)
     compiled.fixed, compiled.fixed_parts = total, parts
@@ -395,5 +411,6 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         management=management,
         leaf_room=room.leaf_width * fill,
         central_room=room.central_width * fill,
-        terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None},
+        terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None}
+        | compiled.offered_adapters,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
-from gpunet.solver.cp_sat_purchase import Order
+from gpunet.solver.cp_sat_purchase import Order, limit_suppliers
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.template import Template
 
@@ -38,6 +38,7 @@ class _Model:
             self.blocks[key] = [self.cp.new_int_var(0, data.most(key), f"b_{k}_{w}") for w in range(len(ways))]
             self.cp.add(sum(self.blocks[key]) == self._sum(partial(data.need, key), f"need_{k}"))
         self.bought = {part: Order(self, part, terms) for part, terms in sorted(data.terms.items())}
+        limit_suppliers(self)
         self._rules()
 
     def look_up(self, fabric: FabricName, table: list[int], name: str) -> Any:
@@ -119,9 +120,9 @@ class _Model:
         self.cp.add(room.rows * leaf_racks + central_racks <= limit)
 
     def pieces(self, part: str) -> Any:
-        """Pieces of a part in the design, adapters not included."""
+        """Pieces of a part in the design, of adapters only those that suppliers offer."""
         data = self.data
-        found: Any = 0
+        found: Any = data.fixed_pieces.get(part, 0)
         for fabric, templates in data.templates.items():
             found += self.look_up(fabric, [t.switches.get(part, 0) for t in templates], f"p_{fabric.value}_{part}")
         for key, variables in self.blocks.items():

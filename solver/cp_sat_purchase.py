@@ -23,7 +23,12 @@ class Order:
         if terms.owned:
             model.cp.add(self.from_stock <= self._needed)
         due = self._needed - self.from_stock
-        ordered, price = self._order(due) if terms.has_order_terms else (due, terms.unit_cents * due)
+        self.from_supplier: dict[str, list[Any]] = {}
+        """Pieces that come from every supplier, offer by offer; the catalogue is the one without a name."""
+        if terms.sources is not None:
+            ordered, price = self._offers(due)
+        else:
+            ordered, price = self._order(due) if terms.has_order_terms else (due, terms.unit_cents * due)
         if terms.most is not None and terms.most < ENDLESS:
             model.cp.add(ordered <= terms.most)
         self.beyond_list: Any = price - terms.unit_cents * pieces
@@ -32,7 +37,8 @@ class Order:
     @staticmethod
     def _most_pieces(model: _Model, part: str) -> int:
         data = model.data
-        found = sum(max((t.switches.get(part, 0) for t in ts), default=0) for ts in data.templates.values())
+        found = data.fixed_pieces.get(part, 0)
+        found += sum(max((t.switches.get(part, 0) for t in ts), default=0) for ts in data.templates.values())
         return found + sum(
             data.most(key) * max((dict(w.parts).get(part, 0) for w in ways), default=0)
             for key, ways in data.ways.items()
@@ -71,5 +77,59 @@ class Order:
         cp.add_exactly_one(kinds)
         return ordered, price
 
+    def _offers(self, due: Any) -> tuple[Any, Any]:
+        """Pieces ordered of all offers and their price, cents. An offer's pieces lie in one of its sizes, or are 0."""
+        cp, terms = self._cp, self.terms
+        largest = terms.largest_order(self._most)
+        ordered: Any = 0
+        price: Any = 0
+        for j, source in enumerate(terms.sources or ()):
+            name = f"{self._name}_{j}"
+            sizes = list(source.sizes(largest))
+            pieces = cp.new_int_var(0, max((last for _, last, _ in sizes), default=0), f"offer_{name}")
+            if terms.pack > 1:
+                cp.add(pieces == terms.pack * cp.new_int_var(0, largest // terms.pack, f"offer_packs_{name}"))
+            if source.is_plain and sizes:
+                cost = sizes[0][2] * pieces
+            else:
+                cost = cp.new_int_var(0, max((last * cents for _, last, cents in sizes), default=0), f"cost_{name}")
+                cases = [cp.new_bool_var(f"size_{name}_{k}") for k in range(len(sizes) + 1)]
+                cp.add_exactly_one(cases)
+                for case, (first, last, cents) in zip(cases, [(0, 0, 0), *sizes], strict=True):
+                    cp.add_linear_constraint(pieces, first, last).only_enforce_if(case)
+                    cp.add(cost == cents * pieces).only_enforce_if(case)
+            ordered += pieces
+            price += cost
+            self.from_supplier.setdefault(source.supplier, []).append(pieces)
+        cp.add(ordered >= due)
+        return ordered, price
+
     def _corners(self, largest: int) -> list[int]:
         return [n for first, last, _, _ in self.terms.orders(largest) for n in (first, last)] or [0]
+
+
+def limit_suppliers(model: _Model) -> None:
+    """Who delivers a part, and in all no more suppliers and split parts than the case allows."""
+    buying, cp = model.data.buying, model.cp
+    if buying is None or (buying.max_suppliers is None and buying.max_split_lines is None):
+        return
+    offered = {part: order.from_supplier for part, order in model.bought.items() if order.from_supplier}
+    delivers: dict[str, list[Any]] = {}
+    split = []
+    for part, by_supplier in offered.items():
+        here = []
+        for name, pieces in by_supplier.items():
+            any_ = cp.new_bool_var(f"delivers_{part}_{name}")
+            cp.add(sum(pieces) == 0).only_enforce_if(any_.negated())
+            here.append(any_)
+            delivers.setdefault(name, []).append(any_)
+        if len(here) > 1:
+            split.append(cp.new_bool_var(f"split_{part}"))
+            cp.add(sum(here) <= 1).only_enforce_if(split[-1].negated())
+    if buying.max_split_lines is not None:
+        cp.add(sum(split) <= buying.max_split_lines)
+    if buying.max_suppliers is not None:
+        asked = {name: cp.new_bool_var(f"supplier_{name}") for name in delivers if name}
+        for name, used in asked.items():
+            cp.add_max_equality(used, delivers[name])
+        cp.add(sum(asked.values()) <= buying.max_suppliers)

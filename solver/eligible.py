@@ -14,6 +14,8 @@ from gpunet.solver.prices import PriceList
 
 P = TypeVar("P", bound=Part)
 ORDERABLE = (Status.ACTIVE, Status.CONFIRM)
+UNPRICED = "no price is known: give one in prices.overrides_usd"
+UNQUOTED = "buying.at_list: never, and no quote offers it"
 KINDS = ("switch", "module", "cable", "fibre")
 """Kinds of part that a case's lists choose among."""
 
@@ -40,7 +42,7 @@ def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName
         for part in parts.values():
             reason = _why_not(case, kinds, filters, kind, part, part.id in owned)
             if reason is None and kind in ("switch", "module") and prices.quote(part.id) is None:
-                reason = "no price is known: give one in prices.overrides_usd"
+                reason = UNQUOTED if prices.rules.is_unquoted(part.id) else UNPRICED
             if reason is None:
                 kept[part.id] = part
             else:

@@ -11,8 +11,10 @@ from typing import NamedTuple
 from gpunet.models.case import Case, FabricName
 from gpunet.models.evidence import usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Catalog
+from gpunet.models.terms import Buying
 from gpunet.solver.demand import Machines
 from gpunet.solver.links import Way
+from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.purchase import PartTerms
 from gpunet.solver.template import LinkClass, Template
@@ -79,12 +81,23 @@ class Instance:
     central_room: int
     """Millionths of a rack that may be filled in the central zone."""
     terms: dict[str, PartTerms] = field(default_factory=dict)
-    """Stock, spares, supply and terms of sale of the parts that have any; adapters, which are fixed, not among them."""
+    """Stock, spares, supply and terms of sale of the parts that have any; of adapters, which are fixed, only those
+    that suppliers offer."""
 
     @property
     def owned(self) -> dict[str, int]:
         """Pieces in the house, by part."""
         return {part: terms.owned for part, terms in self.terms.items() if terms.owned}
+
+    @property
+    def fixed_pieces(self) -> dict[str, int]:
+        """Adapters that suppliers offer, by part: who delivers them is decided with everything else."""
+        return {part: n for part, n in sorted(self.fixed_parts.items()) if part in self.terms}
+
+    @property
+    def buying(self) -> Buying | None:
+        """How the order is split among suppliers."""
+        return self.case.buying
 
     @property
     def servers_mw(self) -> int:
@@ -172,14 +185,13 @@ class Choice:
         if not instance.terms:
             return total
         beyond, parts = 0, self.parts(instance)
-        for part, terms in instance.terms.items():
-            purchase = terms.buy(parts.get(part, 0))
+        for part, purchase in order_all(instance.terms, parts, instance.buying).items():
             if purchase is None:
                 raise KeyError(part)
-            beyond += purchase.cents - terms.unit_cents * parts.get(part, 0)
+            beyond += purchase.cents - instance.terms[part].unit_cents * parts.get(part, 0)
         return Weight(total.cost + beyond, total.power, total.tco + beyond)
 
     def short_of(self, instance: Instance) -> list[str]:
-        """Parts of which fewer can be had than the choice needs."""
+        """Parts of which fewer can be had than the choice needs, within the limits on suppliers."""
         parts = self.parts(instance)
-        return sorted(part for part, terms in instance.terms.items() if terms.buy(parts.get(part, 0)) is None)
+        return sorted(p for p, x in order_all(instance.terms, parts, instance.buying).items() if x is None)

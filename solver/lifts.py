@@ -44,6 +44,8 @@ WIDER_ZONES = 4
 """How many times wider the zones of network racks are at most."""
 USUAL_FRAME_BYTES = 1500
 """The frame that every Ethernet port takes; no smaller largest frame is looked at."""
+MOST_SUPPLIERS = 1_000
+"""How many suppliers, or split lines, more than allowed are looked at."""
 ENOUGH = 10_000_000
 """More pieces of a part than any design has."""
 
@@ -194,6 +196,15 @@ def _buying(case: Case) -> Iterator[Limit]:
             most = Ladder(supply.at_most + 1, 1, ENOUGH - supply.at_most, whole=True)
             setting = f"supply[{i}].at_most"
             yield Limit(setting, supply.at_most, ENOUGH, Order.CEILING, nearer=most, verb=f"of {supply.part} allowed")
+    buying = case.buying
+    for field, unit in (("max_suppliers", " suppliers"), ("max_split_lines", " split lines")) if buying else ():
+        value = getattr(buying, field)
+        if value is not None:
+            nearer = up(value, value + MOST_SUPPLIERS)
+            yield Limit(f"buying.{field}", value, None, Order.CEILING, nearer=nearer, verb="allowed", unit=unit)
+    if buying is not None and buying.at_list != "always":
+        wider = ["unquoted", "always"] if buying.at_list == "never" else ["always"]
+        yield Limit("buying.at_list", buying.at_list, "always", Order.CEILING, How.EACH, wider, "set")
     if case.spares is not None:
         yield Limit("spares", case.spares, None, Order.OWN_FABRIC, How.EACH, [None])
     for field in ("minimum_order", "packs"):

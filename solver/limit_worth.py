@@ -27,6 +27,11 @@ def looser(case: Case) -> Iterator[Looser]:
         if value is not None:
             limits = case.limits.model_copy(update={name: None})
             yield Looser(f"limits.{name}", f"{value:g} taken away", case.model_copy(update={"limits": limits}))
+    for name in ("max_suppliers", "max_split_lines"):
+        value = None if case.buying is None else getattr(case.buying, name)
+        if value is not None and case.buying is not None:
+            buying = case.buying.model_copy(update={name: None})
+            yield Looser(f"buying.{name}", f"{value} taken away", case.model_copy(update={"buying": buying}))
     yield from _site(case)
     cluster = case.cluster
     for name, value, nothing in (("growth", cluster.growth, 0.0), ("reserved_ports", cluster.reserved_ports, {})):

@@ -12,7 +12,7 @@ from gpunet.models.case import Case, Objective
 from gpunet.models.evidence import Price, usd_to_cents
 from gpunet.models.parts import Catalog
 from gpunet.solver.purchase import PartTerms, PurchaseRules
-from gpunet.solver.quotes import offer_note, offers
+from gpunet.solver.quotes import offer_note, offers, offers_in_time
 
 HOURS_PER_YEAR = 8766
 """365.25 days (DESIGN 2)."""
@@ -72,11 +72,12 @@ class PriceList:
     """Prices after basis, overrides, quotes and discounts. Discounts do not apply to an override or a quote."""
 
     def __init__(self, case: Case, catalog: Catalog) -> None:
-        self._case, self._catalog, self._offers = case, catalog, offers(case)
+        self._case, self._catalog = case, catalog
+        self._offers = offers(case) if case.buying is None else offers_in_time(case)
         self._quotes: dict[str, Quote | None] = {}
         self._supposed: dict[str, Quote] = {}
         self._weights: dict[tuple[str, int, bool], Weight | None] = {}
-        self.rules = PurchaseRules(case, catalog)
+        self.rules = PurchaseRules(case, catalog, self._listed_cents)
         tco = case.tco
         kwh_per_mw = Decimal(str(tco.years)) * HOURS_PER_YEAR / Decimal(1_000_000)
         self._cents_per_mw = kwh_per_mw * Decimal(str(tco.pue)) * Decimal(str(tco.usd_per_kwh)) * 100
@@ -128,11 +129,11 @@ class PriceList:
     def free_cents(self, part: str) -> int:
         """What a unit may cost less than its price when it is taken from owned stock or reaches a price step, cents."""
         cents = self.cents(part) or 0
-        return cents - self.rules.cheapest(part, cents)
+        return cents - self.rules.cheapest(part, cents, part in self._supposed)
 
     def terms(self, part: str) -> PartTerms | None:
         """Stock, spares, supply and terms of sale of a part; none where it is just its quantity times its price."""
-        return self.rules.of(part, self.cents(part) or 0)
+        return self.rules.of(part, self.cents(part) or 0, part in self._supposed)
 
     def added(self, part: str) -> tuple[Added, ...]:
         """What comes with every piece of a part and is no part itself: licences of a switch, laying of a cable."""
@@ -183,14 +184,27 @@ class PriceList:
         if part in self._supposed:
             return self._supposed[part]
         overrides = self._case.prices.overrides_usd
-        base, length_m = split_medium_id(part)
+        base, _ = split_medium_id(part)
         for key in (part, base):
             if key in overrides:
                 return Quote(usd_to_cents(overrides[key]), "case file", "", "quoted", "prices.overrides_usd")
-        if part in self._offers:
-            offer = self._offers[part][0]
-            note = offer_note(self._offers[part])
-            return Quote(offer.cents, offer.quote.title, offer.quote.date or "", "quoted", note)
+        may_be_listed = self.rules.may_be_listed(part)
+        if part not in self._offers:
+            # What is in the house needs no seller.
+            return self.listed(part) if may_be_listed or part in self.rules.owned else None
+        offer = self._offers[part][0]
+        listed = self.listed(part) if may_be_listed and self.rules.buying is not None else None
+        if listed is not None and listed.cents < offer.cents:
+            return listed
+        return Quote(offer.cents, offer.quote.title, offer.quote.date or "", "quoted", offer_note(self._offers[part]))
+
+    def _listed_cents(self, part: str) -> int | None:
+        listed = self.listed(part)
+        return None if listed is None else listed.cents
+
+    def listed(self, part: str) -> Quote | None:
+        """The price of the catalogue after discount, whatever suppliers quote; none where it has none."""
+        base, length_m = split_medium_id(part)
         found = self._catalogue_price(part if length_m is None else base, length_m)
         if found is None:
             return None

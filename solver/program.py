@@ -20,7 +20,16 @@ from typing import Any, NamedTuple
 from gpunet.models.case import FabricName, Objective
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.links import Way
-from gpunet.solver.program_purchase import beyond_list, orders, owned_stock, spares, supply
+from gpunet.solver.program_purchase import (
+    beyond_list,
+    offers,
+    orders,
+    owned_stock,
+    spares,
+    split_limit,
+    supplier_limit,
+    supply,
+)
 from gpunet.solver.template import Template
 
 
@@ -46,6 +55,10 @@ class Formulation:
     """Spares of a part, an expression."""
     order: dict[str, list[tuple[Any, Any]]] = field(default_factory=dict)
     """Of a part that has terms of sale, by price step: whether it is the step reached, and the pieces ordered."""
+    offered: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
+    """Of a part that suppliers offer, by offer: the supplier, and whether anything is bought of it, an expression."""
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """Pieces that every design has of an offered adapter, a variable with one value."""
     rows: int = 0
 
     def add(self, family: str, row: Any) -> None:
@@ -81,12 +94,12 @@ class Formulation:
         return switches + links + beyond_list(self, data)
 
     def pieces(self, part: str) -> Any:
-        """Pieces of a part in the design, adapters not included, as an expression."""
+        """Pieces of a part in the design, of adapters only those that suppliers offer, as an expression."""
         from pulp import lpSum
 
         switches = lpSum(t.switches[part] * z for t, z in self.chosen() if part in t.switches)
         links = lpSum(dict(w.parts)[part] * x for w, x in self.built() if part in dict(w.parts))
-        return switches + links
+        return switches + links + self.fixed[part] if part in self.fixed else switches + links
 
     def total_at(self, there: Instance, objective: Objective) -> Any:
         """A total of the network at the weights of another instance, one of the same templates and ways."""
@@ -266,6 +279,9 @@ FAMILIES: tuple[Family, ...] = (
     Family("spares", "spares", spares),
     Family("owned_stock", "owned", owned_stock),
     Family("orders", "terms.price_breaks, terms.minimum_order, terms.packs", orders),
+    Family("offers", "quotes, buying.at_list", offers),
+    Family("supplier_limit", "buying.max_suppliers", supplier_limit),
+    Family("split_limit", "buying.max_split_lines", split_limit),
     Family("supply", "supply", supply),
     Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
     Family("top_of_rack_space", "site.rack", top_of_rack_space),
@@ -290,6 +306,9 @@ def formulate(data: Instance, without: frozenset[str] = frozenset()) -> Formulat
         f.x[key] = [f.var(f"x_{k}_{w}", most) for w in range(len(ways))]
     for i, (part, quantity) in enumerate(sorted(data.owned.items())):
         f.y[part] = f.var(f"y_{i}", quantity)
+    for i, (part, quantity) in enumerate(data.fixed_pieces.items()):
+        # As a variable, for a constant in the objective would be lost on the way to some solvers.
+        f.fixed[part] = f.prob.add_variable(f"fixed_{i}", quantity, quantity, "Integer")
     for family in FAMILIES:
         if family.name not in without:
             family.build(f)

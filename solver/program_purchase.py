@@ -4,6 +4,7 @@ q[p]              pieces of part p in the design, an expression of z and x
 y[p]   in Z+      pieces taken from stock
 s[p]   in Z+      spares, a sum over levels: d[p,j] in {0,1} opens level j
 o[p,k] in Z+      pieces ordered at price step k, w[p,k] in {0,1} whether k is the step reached
+o[p,j,k], w[p,j,k] the same for offer j of a supplier; u[g] in {0,1} whether supplier g has any order
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def most_pieces(f: Formulation, part: str) -> int:
     """No choice has more pieces of a part in the design."""
     data = f.data
-    found = sum(max((t.switches.get(part, 0) for t in ts), default=0) for ts in data.templates.values())
+    found = data.fixed_pieces.get(part, 0)
+    found += sum(max((t.switches.get(part, 0) for t in ts), default=0) for ts in data.templates.values())
     for key, ways in data.ways.items():
         found += data.most(key) * max((n for w in ways for p, n in w.parts if p == part), default=0)
     return found
@@ -78,7 +80,7 @@ def orders(f: Formulation) -> None:
     from pulp import lpSum
 
     for i, (part, terms) in enumerate(f.data.terms.items()):
-        if not terms.has_order_terms:
+        if not terms.has_order_terms or terms.sources is not None:
             continue
         due = f.pieces(part) + f.s.get(part, 0) - f.y.get(part, 0)
         sizes = list(terms.orders(terms.largest_order(most_pieces(f, part))))
@@ -92,6 +94,79 @@ def orders(f: Formulation) -> None:
         if terms.pack > 1:
             f.add("orders", lpSum(at) - terms.pack * f.var(f"packs_{i}", None) == 0)
         f.order[part] = list(zip(step, at, strict=True))
+
+
+def offers(f: Formulation) -> None:
+    r"""Offered parts come from the offers for them: each within its minimum, its most and one of its price steps.
+
+    sum_jk o[p,j,k] >= q[p] + s[p] - y[p];  from[j,k] w[p,j,k] <= o[p,j,k] <= to[j,k] w[p,j,k];  sum_k w[p,j,k] <= 1
+    sum_k o[p,j,k] = pack[p] m[p,j]
+    """
+    from pulp import lpSum
+
+    for i, (part, terms) in enumerate(f.data.terms.items()):
+        if terms.sources is None:
+            continue
+        due = f.pieces(part) + f.s.get(part, 0) - f.y.get(part, 0)
+        largest = terms.largest_order(most_pieces(f, part))
+        f.order[part] = []
+        f.offered[part] = []
+        for j, source in enumerate(terms.sources):
+            sizes = list(source.sizes(largest))
+            step = [f.var(f"step_{i}_{j}_{k}", 1, binary=True) for k in range(len(sizes))]
+            at = [f.var(f"order_{i}_{j}_{k}", last) for k, (_, last, _) in enumerate(sizes)]
+            for w, o, (first, last, _) in zip(step, at, sizes, strict=True):
+                f.add("offers", first * w - o <= 0)
+                f.add("offers", o - last * w <= 0)
+            if len(sizes) > 1:
+                f.add("offers", lpSum(step) <= 1)
+            if terms.pack > 1 and sizes:
+                f.add("offers", lpSum(at) - terms.pack * f.var(f"packs_{i}_{j}", None) == 0)
+            f.order[part] += zip(step, at, strict=True)
+            if sizes:
+                f.offered[part].append((source.supplier, lpSum(step)))
+        f.add("offers", due - lpSum(o for _, o in f.order[part]) <= 0)
+
+
+def supplier_limit(f: Formulation) -> None:
+    r"""No more than buying.max_suppliers suppliers have any part of the order.
+
+    sum_k w[p,j,k] <= u[g] for every offer j of g;  sum_g u[g] <= limit
+    """
+    from pulp import lpSum
+
+    limit = None if f.data.buying is None else f.data.buying.max_suppliers
+    asked = [(name, used) for part in f.offered for name, used in f.offered[part] if name]
+    names = sorted({name for name, _ in asked})
+    if limit is None or len(names) <= limit:
+        return
+    chosen = {name: f.var(f"supplier_{g}", 1, binary=True) for g, name in enumerate(names)}
+    for name, used in asked:
+        f.add("supplier_limit", used - chosen[name] <= 0)
+    f.add("supplier_limit", lpSum(chosen.values()) <= limit)
+
+
+def split_limit(f: Formulation) -> None:
+    r"""No more than buying.max_split_lines parts come from more than one supplier, the catalogue counting as one.
+
+    sum_k w[p,j,k] <= v[p,g] for every offer j of g;  sum_g v[p,g] <= 1 + (G[p] - 1) b[p];  sum_p b[p] <= limit
+    v[p,g] whether any p comes from g; G[p] suppliers that offer p; b[p] whether p is split
+    """
+    from pulp import lpSum
+
+    limit = None if f.data.buying is None else f.data.buying.max_split_lines
+    split = []
+    for i, asked in enumerate(f.offered.values() if limit is not None else ()):
+        names = sorted({name for name, _ in asked})
+        if len(names) < 2:
+            continue
+        serves = {name: f.var(f"serves_{i}_{g}", 1, binary=True) for g, name in enumerate(names)}
+        split.append(f.var(f"split_{i}", 1, binary=True))
+        for name, used in asked:
+            f.add("split_limit", used - serves[name] <= 0)
+        f.add("split_limit", lpSum(serves.values()) - (len(names) - 1) * split[-1] <= 1)
+    if split:
+        f.add("split_limit", lpSum(split) <= limit)
 
 
 def supply(f: Formulation) -> None:

@@ -7,8 +7,8 @@ from conditions of its own; both must come to what ``PartTerms.buy`` says.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -18,17 +18,22 @@ from gpunet.models.case import Case
 from gpunet.models.evidence import usd_to_cents
 from gpunet.models.parts import Catalog
 from gpunet.models.terms import PriceBreak, Spares
+from gpunet.solver.offers import ENDLESS, Bought, Source, Step, cheapest, in_order, source_of
+from gpunet.solver.quotes import Offer, offers_in_time
 
 WEEKS_PER_YEAR = Fraction(36525, 700)
-ENDLESS = 1 << 40
-"""More pieces than any design has."""
 
 
-class Step(NamedTuple):
-    """A unit price from some quantity on."""
+class Share(NamedTuple):
+    """Pieces of one part that are bought from one source."""
 
+    source: Source
     pieces: int
-    cents: int
+
+    @property
+    def cents(self) -> int:
+        """What they cost."""
+        return self.pieces * self.source.price(self.pieces)
 
 
 class Purchase(NamedTuple):
@@ -43,7 +48,9 @@ class Purchase(NamedTuple):
     """Pieces ordered beyond what the design and its spares need, for a whole pack, a minimum order or a lower price."""
     cents: int
     at_list: int
-    """Pieces that are paid at the price without steps."""
+    """Pieces that are paid at the price without steps; 0 for a part that is offered by suppliers."""
+    shares: tuple[Share, ...] = ()
+    """Who delivers, for a part that is offered by suppliers."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +130,20 @@ class PartTerms:
     breaks: tuple[Step, ...] = ()
     incremental: bool = False
     spare: SpareRule | None = None
+    sources: tuple[Source, ...] | None = None
+    """Offers of suppliers that the part is bought from, and no price or step beside them counts; none where nobody
+    offers it."""
 
     @property
     def has_order_terms(self) -> bool:
         """Whether more may be bought than is needed, or at another price."""
-        return self.pack > 1 or self.least > 1 or bool(self.breaks)
+        return self.pack > 1 or self.least > 1 or bool(self.breaks) or self.sources is not None
+
+    @property
+    def rises_with_every_piece(self) -> bool:
+        """Whether one piece more always costs its price more: without steps, minimum orders and packs."""
+        offers = self.sources or ()
+        return self.pack == 1 and self.least == 1 and not self.breaks and all(x.is_plain for x in offers)
 
     @property
     def is_stock_alone(self) -> bool:
@@ -147,6 +163,8 @@ class PartTerms:
     @property
     def least_price_cents(self) -> int:
         """The least that one piece is sold for."""
+        if self.sources is not None:
+            return min((x.least_price_cents for x in self.sources), default=self.unit_cents)
         return min(step.cents for step in self.steps)
 
     def spares(self, pieces: int) -> int:
@@ -154,7 +172,14 @@ class PartTerms:
         return 0 if self.spare is None else self.spare.spares(pieces)
 
     def orders(self, most: int) -> Iterator[tuple[int, int, int, int]]:
-        """Sizes of order by price step: from, to, unit price, and what comes on top once, cents."""
+        """Sizes of order by price step: from, to, unit price, and what comes on top once, cents.
+
+        Of a part that is offered by suppliers, those of every offer in turn.
+        """
+        for source in self.sources or ():
+            yield from ((*size, 0) for size in source.sizes(most))
+        if self.sources is not None:
+            return
         for i, step in enumerate(self.steps):
             last = self.steps[i + 1].pieces - 1 if i + 1 < len(self.steps) else most
             first = max(step.pieces, self.least)
@@ -177,7 +202,10 @@ class PartTerms:
 
     def largest_order(self, pieces: int) -> int:
         """No cheapest order for up to so many pieces is larger."""
-        needed = max(pieces + self.spares(pieces), self.least, self.steps[-1].pieces)
+        least, last = self.least, self.steps[-1].pieces
+        for source in self.sources or ():
+            least, last = max(least, source.least), max(last, source.steps[-1].pieces)
+        needed = max(pieces + self.spares(pieces), least, last)
         return self.pack * math.ceil(needed / self.pack)
 
     def most_for(self, pieces: int, most: int) -> int | None:
@@ -185,7 +213,7 @@ class PartTerms:
 
         Prices fall from step to step, so no piece adds more than its price without steps.
         """
-        if self.most is not None:
+        if self.most is not None or self.sources is not None:
             return None
         spares = 0 if self.spare is None else self.spare.most_more(pieces, most)
         return self.unit_cents * (pieces + spares + self.pack - 1 + self.least - 1)
@@ -193,13 +221,14 @@ class PartTerms:
     def buy(self, pieces: int) -> Purchase | None:
         """The cheapest way to have so many pieces in the design; none where so many cannot be had.
 
-        Of orders at one cost the smallest.
+        Of orders at one cost the smallest. Limits on suppliers are the matter of ``order_all``.
         """
-        spares = self.spares(pieces)
-        from_stock = min(self.owned, pieces + spares)
-        due = pieces + spares - from_stock
+        spares, from_stock, due = self.due(pieces)
         if not due:
             return Purchase(spares, from_stock, 0, 0, 0, 0)
+        if self.sources is not None:
+            order = cheapest(self.sources, due, self.pack, self.most, None)
+            return None if order is None else self.shared(pieces, order)
         sizes = {self.pack * math.ceil(max(due, self.least, step.pieces) / self.pack) for step in self.steps}
         best = min(
             ((self.price(n), n) for n in sizes if self.most is None or n <= self.most),
@@ -213,13 +242,30 @@ class PartTerms:
             at_list = self.breaks[0].pieces - 1 if self.incremental else 0
         return Purchase(spares, from_stock, bought, bought - due, cents, at_list)
 
+    def due(self, pieces: int) -> tuple[int, int, int]:
+        """Spares for so many pieces, what stock gives of all, and what is left to buy."""
+        spares = self.spares(pieces)
+        from_stock = min(self.owned, pieces + spares)
+        return spares, from_stock, pieces + spares - from_stock
+
+    def shared(self, pieces: int, order: Bought) -> Purchase:
+        """So many pieces in the design with an order from several sources."""
+        spares, from_stock, due = self.due(pieces)
+        shares = tuple(Share(s, n) for s, n in zip(self.sources or (), order.by_source, strict=True) if n)
+        return Purchase(spares, from_stock, order.pieces, order.pieces - due, order.cents, 0, shares)
+
 
 class PurchaseRules:
-    """The terms of every part under one case."""
+    """The terms of every part under one case. ``listed`` gives the catalogue price of a part, cents."""
 
-    def __init__(self, case: Case, catalog: Catalog) -> None:
-        self._catalog, self._terms, self._spares = catalog, case.terms, case.spares
-        self._owned = {o.part: o.quantity for o in case.owned}
+    def __init__(self, case: Case, catalog: Catalog, listed: Callable[[str], int | None]) -> None:
+        self._catalog, self._terms, self._spares, self._listed = catalog, case.terms, case.spares, listed
+        self.buying = case.buying
+        """Limits on the whole order, where it is split among suppliers."""
+        self._offers: Mapping[str, tuple[Offer, ...]] = {} if case.buying is None else offers_in_time(case)
+        self._stated = set(case.prices.overrides_usd)
+        self.owned: Mapping[str, int] = {o.part: o.quantity for o in case.owned}
+        """Pieces in the house, by part."""
         self._most: dict[str, int] = {}
         limit = case.limits.lead_time_weeks
         for supply in case.supply or ():
@@ -230,40 +276,73 @@ class PurchaseRules:
     @property
     def is_plain(self) -> bool:
         """Whether every part is its quantity times its price, stock aside."""
-        return self._terms is None and self._spares is None and not self._most
+        return self._terms is None and self._spares is None and not self._most and self.buying is None
 
     @property
     def has_spares(self) -> bool:
         """Whether spares are bought."""
         return self._spares is not None
 
-    def of(self, part: str, unit_cents: int) -> PartTerms | None:
-        """The terms of one part at a unit price, cents; none where it is just its quantity times that."""
-        owned = self._owned.get(part, 0)
+    def is_offered(self, part: str) -> bool:
+        """Whether the pieces of a part are split among suppliers; a price that the case states itself comes first."""
+        base, _ = split_medium_id(part)
+        return part in self._offers and not {part, base} & self._stated
+
+    def is_unquoted(self, part: str) -> bool:
+        """Whether a part cannot be bought, since only what is quoted may be."""
+        return not self.is_offered(part) and not self.may_be_listed(part)
+
+    def may_be_listed(self, part: str) -> bool:
+        """Whether a part may be bought at its catalogue price or at one that the case states."""
+        if self.buying is None or {part, split_medium_id(part)[0]} & self._stated:
+            return True
+        return self.buying.at_list == "always" or (self.buying.at_list == "unquoted" and part not in self._offers)
+
+    def _sources(self, part: str, least: int, supposed: int | None) -> tuple[Source, ...] | None:
+        """Where a part can be bought; none where only its price says so. A supposed price, cents, is that of all."""
+        if not self.is_offered(part):
+            return None if self.may_be_listed(part) else ()
+        found = [source_of(offer, least) for offer in self._offers[part]]
+        listed = self._listed(part) if self.may_be_listed(part) else None
+        if listed is not None:
+            found.append(Source("", "", (Step(1, listed),), least))
+        return tuple(x if supposed is None else x.at(supposed) for x in in_order(found))
+
+    def of(self, part: str, unit_cents: int, supposed: bool = False) -> PartTerms | None:
+        """The terms of one part at a unit price, cents; none where it is just its quantity times that.
+
+        ``supposed``: the price stands for every price that a supplier asks.
+        """
+        owned = self.owned.get(part, 0)
         if self.is_plain:
             return PartTerms(unit_cents, owned) if owned else None
         base, _ = split_medium_id(part)
+        least = self._named(self._terms.minimum_order if self._terms else {}, part, base, 1)
         found = PartTerms(
             unit_cents,
             owned,
             pack=self._named(self._terms.packs if self._terms else {}, part, base, 1),
-            least=self._named(self._terms.minimum_order if self._terms else {}, part, base, 1),
+            least=least,
             most=self._most.get(part),
             breaks=self._steps(part, base),
             incremental=(b := self._breaks.get(part) or self._breaks.get(base)) is not None and b.kind == "incremental",
             spare=None if self._spares is None else self._spare_rule(self._spares, part, base),
+            sources=self._sources(part, least, unit_cents if supposed else None),
         )
+        if found.sources is not None:
+            # Every source has its own minimum and steps.
+            found = replace(found, least=1, breaks=())
         return None if found.is_stock_alone and not owned else found
 
-    def cheapest(self, part: str, unit_cents: int) -> int:
+    def cheapest(self, part: str, unit_cents: int, supposed: bool = False) -> int:
         """The least that one piece may cost, cents; where spares are bought also the least that one more piece adds."""
-        if part in self._owned:
+        if part in self.owned:
             return 0
-        found = None if self._terms is None else self.of(part, unit_cents)
+        found = None if self._terms is None and self.buying is None else self.of(part, unit_cents, supposed)
         if found is None or not found.has_order_terms:
             return unit_cents
         # Up to a whole pack, or where the next step costs no more in all, one more piece may add nothing.
-        return 0 if self.has_spares else found.least_price_cents
+        return 0 if self.has_spares and not found.rises_with_every_piece else found.least_price_cents
 
     @staticmethod
     def _named(table: Mapping[str, int], part: str, base: str, otherwise: int) -> int:

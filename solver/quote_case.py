@@ -105,5 +105,6 @@ def _asked(case: Case, quote: QuoteFile, stock: Mapping[str, int]) -> Case:
             "limits": case.limits.model_copy(update={"cost_usd": None}),
             "prices": case.prices.model_copy(update={"overrides_usd": prices}),
             "terms": None,
+            "buying": None,
         }
     )

@@ -41,6 +41,17 @@ def offers(case: Case) -> dict[str, tuple[Offer, ...]]:
     return {part: tuple(sorted(several, key=lambda offer: offer.cents)) for part, several in found.items()}
 
 
+def offers_in_time(case: Case) -> dict[str, tuple[Offer, ...]]:
+    """Offers that hold on the day of the order and are delivered within ``limits.lead_time_weeks``, by part."""
+    limit = case.limits.lead_time_weeks
+    found = {}
+    for part, several in offers(case).items():
+        kept = tuple(x for x in several if limit is None or (x.line.lead_time_weeks or 0) <= limit)
+        if kept:
+            found[part] = kept
+    return found
+
+
 def offer_note(several: tuple[Offer, ...]) -> str:
     """How long the lowest offer holds and what the others ask, in words."""
     best = several[0].quote

@@ -12,6 +12,8 @@ from gpunet.models.parts import Catalog
 from gpunet.models.study_sensitivity import Sensitivity
 from gpunet.solver.limit_worth import looser, worth_of
 from gpunet.solver.price_ranges import kind_of, range_of, rivals
+from gpunet.solver.prices import PriceList
+from gpunet.solver.quotes import offers
 from gpunet.solver.regret import band_of, bands_of, regrets_of, scenarios_of
 from gpunet.solver.requirement_steps import headroom, questions, step_of
 from gpunet.solver.tasks import Finished, Plan, Task, run_tasks
@@ -22,6 +24,7 @@ STEPS_NOTE = (
     "Server counts, growth and lengths: the last value that holds and the next one are both solved; between them it is "
     "taken that the same switches serve all the way."
 )
+NO_QUOTED = "buying: parts whose order is split among quotes have no one price, so their price ranges are left out."
 NO_PRICES = "The first objective is power, so no price changes the design: price ranges and bands are left out."
 
 
@@ -67,7 +70,9 @@ def _tasks(
     tasks = []
     if priced:
         own = [p for p in sorted(today.bought or {}) if kind_of(bench.catalog, p) != "nic"]
-        tasks += [Task(PRICE + part, range_of, (part,)) for part in [*own, *rivals(bench, today)]]
+        offered = _offered(bench)
+        looked_at = [part for part in (*own, *rivals(bench, today)) if part not in offered]
+        tasks += [Task(PRICE + part, range_of, (part,)) for part in looked_at]
     tasks += [Task(f"{STEP}{q.setting} {q.direction}", step_of, (q,)) for q in questions(bench, today)]
     tasks += [Task(f"{LIMIT}{x.setting}: {x.change}", worth_of, x) for x in looser(bench.case)]
     if priced and (bands or scenarios_usd):
@@ -80,6 +85,12 @@ def _tasks(
             scenarios = scenarios_of(known)
         tasks.append(Task(REGRET, regrets_of, (scenarios,)))
     return tasks
+
+
+def _offered(bench: Workbench) -> set[str]:
+    """Parts whose order is split among quotes: no one price is theirs."""
+    rules = PriceList(bench.case, bench.catalog).rules
+    return {part for part in offers(bench.case) if rules.is_offered(part)}
 
 
 def _study(bench: Workbench, today: Answer, found: Mapping[str, Finished], wanted: int, priced: bool) -> Sensitivity:
@@ -103,6 +114,10 @@ def _study(bench: Workbench, today: Answer, found: Mapping[str, Finished], wante
             "limits": of(LIMIT),
             "bands": sorted(of(BAND), key=lambda b: (-abs(b["at_high_usd"] - b["at_low_usd"]), b["part"])),
             "regrets": found[REGRET].data if REGRET in found else (),
-            "notes": (STEPS_NOTE,) if priced else (STEPS_NOTE, NO_PRICES),
+            "notes": (
+                STEPS_NOTE,
+                *(() if priced else (NO_PRICES,)),
+                *((NO_QUOTED,) if priced and _offered(bench) else ()),
+            ),
         }
     )

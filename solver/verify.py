@@ -34,6 +34,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
     from gpunet.solver.verify_growth import check_oversubscription
     from gpunet.solver.verify_headroom import check_headroom, concerns_headroom
     from gpunet.solver.verify_network import check_connected, check_hops, check_latency, check_striping, networks
+    from gpunet.solver.verify_offers import check_buying
     from gpunet.solver.verify_pieces import check_pieces
     from gpunet.solver.verify_purchase import check_supply
 
@@ -68,6 +69,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         verify_limits.check_limits(bill),
         verify_limits.check_parts(bill),
         *((check_supply(book.case, bill.orders),) if book.case.supply else ()),
+        *((check_buying(book.case, book.result.bom, set(bill.split)),) if book.case.buying else ()),
         *((check_headroom(nets),) if concerns_headroom(design) else ()),
     )
     return Verification(passed=all(c.passed for c in checks), checks=checks)

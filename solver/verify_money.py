@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from gpunet.catalogs import split_medium_id
-from gpunet.models.design import Check
+from gpunet.models.design import BomLine, Check
 from gpunet.models.evidence import Price, usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Part
-from gpunet.models.quote import QuoteFile, QuoteLine
 from gpunet.solver.verify_links import Wiring
+from gpunet.solver.verify_offers import SplitPart, is_split, may_be_listed, quoted_lines
 from gpunet.solver.verify_purchase import Order, Service, order_of, services_of
 from gpunet.solver.verify_report import Findings
 
@@ -36,6 +36,8 @@ class BoughtPart:
     part: Part | None
     unit_cents: int | None
     """Unit price after override or discount; none where nobody gives one."""
+    listed_cents: int | None
+    """Price of the catalogue after discount; none where it has none."""
 
 
 class Bill:
@@ -72,7 +74,7 @@ class Bill:
         else:
             priced = {"switch": catalog.switches, "module": catalog.modules, "nic": catalog.nics}[kind].get(name)  # type: ignore[attr-defined]
             part, price = priced, priced.price if priced else None
-        return BoughtPart(kind, quantity, part, self._cents(name, part, price))
+        return BoughtPart(kind, quantity, part, self._cents(name, part, price), self._listed_cents(part, price))
 
     def _cents(self, name: str, part: Part | None, price: Price | None) -> int | None:
         """An override or a quote keeps its figure; a discount takes its share off the catalogue's price."""
@@ -80,28 +82,38 @@ class Bill:
         for quoted in (name, split_medium_id(name)[0]):
             if quoted in prices.overrides_usd:
                 return usd_to_cents(prices.overrides_usd[quoted])
-        if asked := [usd_to_cents(line.unit_usd) for line in self._quoted(name)]:
-            return min(asked)
+        asked = [usd_to_cents(line.unit_usd) for _, line in quoted_lines(self.case, name)]
+        listed = self._listed_cents(part, price)
+        if listed is not None and self.case.buying is not None and may_be_listed(self.case, name):
+            asked.append(listed)
+        return min(asked) if asked else listed
+
+    def _listed_cents(self, part: Part | None, price: Price | None) -> int | None:
+        """The price of the catalogue after discount."""
         if part is None or price is None:
             return None
-        cents = Decimal(price.cents(prices.basis))
-        return _whole(cents * (1 - Decimal(str(prices.discounts.get(part.vendor, 0)))))
+        cents = Decimal(price.cents(self.case.prices.basis))
+        return _whole(cents * (1 - Decimal(str(self.case.prices.discounts.get(part.vendor, 0)))))
 
-    def _quoted(self, name: str) -> list[QuoteLine]:
-        """Lines of the case's quotes for a part, but for quotes that have lapsed by the day of the order."""
-        day = self.case.order_date or ""
-        holding = [
-            quote
-            for quote in self.case.quotes or ()
-            if isinstance(quote, QuoteFile) and (quote.valid_until is None or day <= quote.valid_until)
-        ]
-        return [line for quote in holding for line in quote.lines if line.part == name]
+    @cached_property
+    def split(self) -> dict[str, SplitPart]:
+        """Parts that suppliers offer, where the order is split among them."""
+        told: dict[str, list[BomLine]] = {}
+        for line in self.book.result.bom:
+            told.setdefault(line.part, []).append(line)
+        return {
+            name: SplitPart(name, line.kind, line.quantity, line.listed_cents, tuple(told.get(name, ())))
+            for name, line in self.lines.items()
+            if is_split(self.case, name)
+        }
 
     @cached_property
     def orders(self) -> dict[str, Order]:
         """What is bought of every part."""
         return {
-            name: order_of(self.case, name, line.kind, line.quantity, line.unit_cents or 0)
+            name: self.split[name].order(self.case)
+            if name in self.split
+            else order_of(self.case, name, line.kind, line.quantity, line.unit_cents or 0)
             for name, line in self.lines.items()
         }
 
@@ -161,12 +173,15 @@ def _whole(value: Decimal) -> int:
 def check_bom(bill: Bill) -> Check:
     """Quantities, owned parts, unit and extended prices of every line."""
     findings = Findings("bom")
-    lines = [line for line in bill.book.result.bom if line.kind not in SERVICES]
+    lines = [line for line in bill.book.result.bom if line.kind not in SERVICES and line.part not in bill.split]
     reported = {line.part: line for line in lines}
     if len(reported) != len(lines):
         findings.add("a part is on the bill twice")
     _check_services(bill, findings)
-    for name in sorted(set(reported) | set(bill.lines)):
+    for name, part in sorted(bill.split.items()):
+        for text in part.faults(bill.case):
+            findings.add(f"{name}: {text}")
+    for name in sorted(set(reported) | set(bill.lines) - set(bill.split)):
         line, mine = reported.get(name), bill.lines.get(name)
         if mine is None:
             findings.add(f"{name}: on the bill, not in the design")

@@ -28,6 +28,7 @@ from gpunet.solver.interconnects import Tables
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.mating import accepts
+from gpunet.solver.order import order_all
 from gpunet.solver.ports import faces
 from gpunet.solver.prices import ZERO, Weight
 from gpunet.solver.search import Found, search
@@ -226,9 +227,10 @@ def _answer(case: Case, found: Found) -> Answer:
 def _bought(data: Instance, parts: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
     """Pieces ordered of every part, and those of them that are paid at the part's unit price."""
     bought, at_list = {}, {}
+    terms = {part: x for part in parts if (x := data.prices.terms(part)) is not None}
+    orders = order_all(terms, parts, data.buying)
     for part, n in parts.items():
-        terms = data.prices.terms(part)
-        found = None if terms is None else terms.buy(n)
+        found = orders.get(part)
         bought[part], at_list[part] = (n, n) if found is None else (found.bought, found.at_list)
     return {part: n for part, n in bought.items() if n}, {part: n for part, n in at_list.items() if n}
 

@@ -17,6 +17,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple, TypeVar
 
 from exhaustive_designs import NS_PER_M, Block, Counts, Design, Fabric, Face, designs, group_of, modes_of
+from exhaustive_offers import is_offered, lowest_cents, order_cents
 from exhaustive_purchase import is_tracked, purchase_cents
 from exhaustive_room import Kind, Room, TooSmallError, kinds_of
 
@@ -87,7 +88,7 @@ class _Exhaustive:
         every += [medium_id(medium.id, stock.length_m) for medium in media for stock in medium.lengths]
         self.tracked = tuple(part for part in sorted(every) if is_tracked(case, part))
         self.stock = {owned.part: owned.quantity for owned in case.owned}
-        self.has_terms = (case.terms, case.spares, case.supply) != (None, None, None)
+        self.has_terms = (case.terms, case.spares, case.supply, case.buying) != (None, None, None, None)
         limits = case.limits
         self.remembers_parts = limits.skus is not None or limits.vendors is not None
         self.cost_limit = None if limits.cost_usd is None else _cents(limits.cost_usd)
@@ -102,8 +103,8 @@ class _Exhaustive:
         self.is_plain = not (ceilings - {case.objectives[0]} or self.remembers_parts or self.tracked)
         """Whether the best of every block makes the best of the whole."""
         self.most_saved = sum(count * self._part_price(part) for part, count in self.stock.items())
-        if case.terms is not None and case.terms.price_breaks:
-            # A price step may save any amount.
+        if case.buying is not None or (case.terms is not None and case.terms.price_breaks):
+            # A price step or an offer may save any amount.
             self.most_saved = 1 << 60
         self.best: tuple[int, ...] | None = None
 
@@ -268,7 +269,8 @@ class _Exhaustive:
             if licence.switch in (part, "switch:*", f"{vendor}:*"):
                 once += _cents(licence.usd)
                 later += _whole(years * Decimal(str(licence.usd_per_year)) * 100)
-        support = _whole(years * rate * cents)
+        priced = lowest_cents(self.case, part, cents) if is_offered(self.case, part) else cents
+        support = _whole(years * rate * priced)
         return self.counted(cents + once, power, cents + once + later + self.energy(power) + support)
 
     def module_sums(self, part: str) -> Sums:
@@ -356,7 +358,17 @@ class _Exhaustive:
     def _value(self, tag: Tag, sums: Sums) -> tuple[int, ...] | None:
         """The objectives of a whole design as bought; none when a limit is broken."""
         beyond = 0
-        for part, n in zip(self.tracked, tag.stock, strict=True):
+        pieces = dict(zip(self.tracked, tag.stock, strict=True))
+        offered = {part: n for part, n in pieces.items() if is_offered(self.case, part)}
+        if offered:
+            listed = {part: self._part_price(part) for part in offered}
+            together = order_cents(self.case, offered, listed)
+            if together is None:
+                return None
+            beyond += together - sum(n * listed[part] for part, n in offered.items())
+        for part, n in pieces.items():
+            if part in offered:
+                continue
             price = self._part_price(part)
             order = purchase_cents(self.case, part, n, price)
             if order is None:
@@ -405,6 +417,14 @@ def unbeaten(every: Iterable[Sums]) -> list[Sums]:
     return found
 
 
+def _together(counts: Counts) -> Counter[str]:
+    """Switches by model: leaves and spines may be of one."""
+    found: Counter[str] = Counter()
+    for part, count in counts:
+        found[part] += count
+    return found
+
+
 class _FabricFront:
     """All designs of one fabric over one protocol, priced."""
 
@@ -420,13 +440,13 @@ class _FabricFront:
         whole = self.whole
 
         def is_hopeless(counts: Counts) -> bool:
-            start, switches = whole.tag(dict(counts)), self._switch_sums(counts)
+            start, switches = whole.tag(_together(counts)), self._switch_sums(counts)
             return whole.is_beyond(start, switches) or self._is_hopeless(front, start, switches)
 
         for design in designs(self.fabric, is_hopeless):
             if is_hopeless(design.switches):
                 continue
-            start, switches = whole.tag(dict(design.switches)), self._switch_sums(design.switches)
+            start, switches = whole.tag(_together(design.switches)), self._switch_sums(design.switches)
             blocks = design.blocks()
             ways = {block: self.ways(block) for block in blocks}
             if not all(ways.values()) or self._is_slow(design, blocks):

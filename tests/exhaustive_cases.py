@@ -14,10 +14,10 @@ FEW_SERVERS = (1, 1, 2, 2, 3, 4)
 
 def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     """A case of one family: ``plain`` (nothing couples), ``limits`` (ceilings and ranked objectives), ``parts``
-    (limits on parts and vendors, owned stock), ``fabrics`` (several fabrics) or ``terms`` (spares, supply, terms of
-    sale, owned stock)."""
+    (limits on parts and vendors, owned stock), ``fabrics`` (several fabrics), ``terms`` (spares, supply, terms of
+    sale, owned stock) or ``quotes`` (an order split among suppliers)."""
     draw = Random(f"{family} {seed}")
-    coupled = family in ("parts", "fabrics", "terms")
+    coupled = family in ("parts", "fabrics", "terms", "quotes")
     servers = draw.choice(FEW_SERVERS if coupled else SERVERS)
     case: dict[str, Any] = {
         "name": f"{family}-{seed}",
@@ -40,6 +40,11 @@ def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     if family == "terms":
         case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 2, 2, 2])
         case |= _terms(draw, catalog)
+    if family == "quotes":
+        case["cluster"]["servers"] = draw.choice([1, 1, 2, 2, 3])
+        case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 1, 2])
+        case["prices"].pop("overrides_usd")
+        case |= _quotes(draw, catalog)
     if family == "fabrics":
         case["fabrics"] |= _more_fabrics(draw)
     return Case.model_validate(case)
@@ -74,6 +79,43 @@ def _terms(draw: Random, catalog: Catalog) -> dict[str, Any]:
         found["terms"]["licences"] = [{"switch": switch, "name": "software", "usd": 900, "usd_per_year": 33.33}]
     if draw.random() < 0.3:
         found["terms"]["installation"] = {"in_rack_usd": 10, "across_racks_usd": draw.choice([30, 400])}
+    return found
+
+
+def _quotes(draw: Random, catalog: Catalog) -> dict[str, Any]:
+    """Offers of two or three suppliers for one or two parts, and limits on how the order is split."""
+    priced = [part.id for parts in (catalog.switches, catalog.modules) for part in parts.values() if part.price]
+    named = draw.sample([*priced, "mpo-om4-n010", "dac-twin-nic-n002"], k=draw.choice([1, 2, 2]))
+    found: dict[str, Any] = {"quotes": [], "buying": {"at_list": draw.choice(["unquoted", "unquoted", "always"])}}
+    for supplier in ("first", "second", "third")[: draw.choice([2, 2, 3])]:
+        lines = []
+        for part in named:
+            line: dict[str, Any] = {"part": part, "unit_usd": draw.choice([20, 90, 400, 700, 1500])}
+            if draw.random() < 0.5:
+                line[draw.choice(["at_most", "quantity"])] = draw.randint(1, 10)
+            if draw.random() < 0.3:
+                line["minimum"] = draw.randint(2, 9)
+            if draw.random() < 0.3:
+                line["steps"] = [{"from_pieces": draw.randint(2, 9), "unit_usd": draw.choice([0, 15, 300])}]
+            if draw.random() < 0.85:
+                lines.append(line)
+        if lines:
+            ends = {"valid_until": draw.choice(["2026-11-30", "2026-12-31"])} if draw.random() < 0.4 else {}
+            found["quotes"].append({"supplier": supplier, "lines": lines, **ends})
+    if draw.random() < 0.7:
+        found["order_date"] = "2026-12-10"
+    if draw.random() < 0.5:
+        found["buying"]["max_suppliers"] = draw.choice([1, 1, 2])
+    if draw.random() < 0.4:
+        found["buying"]["max_split_lines"] = draw.choice([0, 0, 1])
+    if draw.random() < 0.25:
+        found["owned"] = [{"part": named[0], "quantity": draw.randint(1, 6)}]
+    if draw.random() < 0.2:
+        found["supply"] = [{"part": named[-1], "at_most": draw.randint(2, 14)}]
+    if draw.random() < 0.2:
+        found["terms"] = {"packs": {named[0]: draw.randint(2, 5)}}
+    if draw.random() < 0.25:
+        found["spares"] = {"minimum": {named[0]: draw.randint(1, 2)}}
     return found
 
 

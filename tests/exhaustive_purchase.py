@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gpunet.models.case import Case
+from gpunet.models.quote import QuoteFile
 
 MARGIN = 60
 """Pieces beyond what is needed that orders are tried up to; no step, pack or minimum order of the cases is larger."""
@@ -23,6 +24,9 @@ def is_tracked(case: Case, part: str) -> bool:
     found = {s.part for s in case.supply or ()} | {o.part for o in case.owned}
     if terms is not None:
         found |= {b.part for b in terms.price_breaks} | set(terms.minimum_order) | set(terms.packs)
+    if case.buying is not None:
+        quotes = [quote for quote in case.quotes or () if isinstance(quote, QuoteFile)]
+        found |= {line.part for quote in quotes for line in quote.lines}
     if case.spares is not None:
         found |= set(case.spares.failure_percent_per_year) | set(case.spares.minimum)
     return bool(names & found)
@@ -31,18 +35,28 @@ def is_tracked(case: Case, part: str) -> bool:
 def purchase_cents(case: Case, part: str, pieces: int, unit_cents: int) -> int | None:
     """What the cheapest order costs, cents; none where not enough can be had."""
     base = part.rpartition("-n")[0]
-    needed = pieces + _spares(case, part, base, pieces)
-    needed -= min(needed, sum(o.quantity for o in case.owned if o.part == part))
+    needed = needed_pieces(case, part, pieces)
     if not needed:
         return 0
     terms = case.terms
     packs, minimum = (terms.packs, terms.minimum_order) if terms is not None else ({}, {})
     pack, least = (table.get(part, table.get(base, 1)) for table in (packs, minimum))
-    week = case.limits.lead_time_weeks
-    entries = [s for s in case.supply or () if s.part == part]
-    most = sum(s.at_most for s in entries if week is None or s.from_week <= week) if entries else None
+    most = supplied(case, part)
     sizes = [n for n in range(needed, needed + MARGIN) if n % pack == 0 and n >= least and (most is None or n <= most)]
     return min((_order_cents(case, part, base, n, unit_cents) for n in sizes), default=None)
+
+
+def needed_pieces(case: Case, part: str, pieces: int) -> int:
+    """Pieces that must be bought for so many in the design, spares with them and stock taken off."""
+    needed = pieces + _spares(case, part, part.rpartition("-n")[0], pieces)
+    return needed - min(needed, sum(o.quantity for o in case.owned if o.part == part))
+
+
+def supplied(case: Case, part: str) -> int | None:
+    """Pieces that can be had; none without a limit."""
+    week = case.limits.lead_time_weeks
+    entries = [s for s in case.supply or () if s.part == part]
+    return sum(s.at_most for s in entries if week is None or s.from_week <= week) if entries else None
 
 
 def _order_cents(case: Case, part: str, base: str, pieces: int, unit_cents: int) -> int:

@@ -18,6 +18,9 @@ def bill(result: Result) -> list[Block]:
     more = tuple(name for name in _EXTRA if any(getattr(line, name) for line in result.bom))
     columns = [Column("part", name=True), Column("kind", name=True), Column("quantity", number=True)]
     columns += [Column(name, number=True) for name in more]
+    if any(line.supplier for line in result.bom):
+        columns.append(Column("supplier", name=True))
+        more = (*more, "supplier")
     columns += [Column("unit USD", number=True), Column("total USD", number=True), Column("price known by")]
     rows = tuple(_row(line, more) for line in result.bom)
     foot = ("total", "", "", *("" for _ in more), "", usd(total), "")
@@ -32,7 +35,7 @@ def _row(line: BomLine, more: Sequence[str]) -> tuple[str | Cell, ...]:
         line.part,
         line.kind,
         f"{line.quantity:,}",
-        *(f"{n:,}" if (n := getattr(line, name)) else "" for name in more),
+        *(n if isinstance(n := getattr(line, name), str) else f"{n:,}" if n else "" for name in more),
         unit if firm else Cell(unit, Tone.WEAK),
         usd(line.extended_usd),
         evidence if firm else Cell(evidence, Tone.WEAK),

@@ -156,7 +156,7 @@ def _facts(fabric: FabricDesign) -> dict[str, str]:
 
 
 def _bill(old: Result, new: Result) -> Iterator[tuple[str | Cell, ...]]:
-    before, now = ({line.part: line for line in result.bom} for result in (old, new))
+    before, now = (_by_part(result) for result in (old, new))
     parts = [(now.get(part), before.get(part)) for part in dict.fromkeys((*now, *before))]
     for new_line, old_line in parts:
         line = new_line or old_line
@@ -171,6 +171,16 @@ def _bill(old: Result, new: Result) -> Iterator[tuple[str | Cell, ...]]:
             usd(usd_now),
             f"{usd_now - usd_before:+,.2f}",
         )
+
+
+def _by_part(result: Result) -> dict[str, BomLine]:
+    """Lines by part; where several suppliers deliver one, together."""
+    found: dict[str, BomLine] = {}
+    for line in result.bom:
+        quantity, paid = _counted(found.get(line.part))
+        together = {"quantity": quantity + line.quantity, "extended_usd": paid + line.extended_usd}
+        found[line.part] = line.model_copy(update=together) if quantity or paid else line
+    return found
 
 
 def _counted(line: BomLine | None) -> tuple[int, float]:

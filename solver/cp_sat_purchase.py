@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpunet.solver.purchase import ENDLESS, PartTerms
+from gpunet.solver.offers import ENDLESS
+from gpunet.solver.purchase import PartTerms
 
 if TYPE_CHECKING:
     from gpunet.solver.cp_sat import _Model

@@ -12,7 +12,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from gpunet.solver.purchase import ENDLESS, PartTerms
+from gpunet.solver.offers import ENDLESS
+from gpunet.solver.purchase import PartTerms
 
 if TYPE_CHECKING:
     from gpunet.solver.instance import Instance

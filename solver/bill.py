@@ -181,8 +181,8 @@ def _shared_lines(part: str, count: Count, order: Purchase, prices: PriceList) -
         cents = source.price(share.pieces)
         told = [f"price from {s.pieces:,} pieces" for s in source.steps[1:] if s.pieces <= share.pieces][-1:]
         told += [f"{source.most:,} at most"] if source.most < ENDLESS else []
-        if not source.supplier and listed is not None:
-            told += [listed.note] if listed.note else []
+        known = None if source.supplier else listed
+        told += [known.note] if known is not None and known.note else []
         yield BomLine(
             part=part,
             kind=count.kind,
@@ -192,9 +192,9 @@ def _shared_lines(part: str, count: Count, order: Purchase, prices: PriceList) -
             surplus=dealt["surplus"],
             unit_price_usd=cents / 100,
             extended_usd=share.cents / 100,
-            price_source=source.title if source.supplier or listed is None else listed.source,
-            price_date=source.date if source.supplier or listed is None else listed.date,
-            price_how="quoted" if source.supplier or listed is None else listed.how,
+            price_source=source.title if known is None else known.source,
+            price_date=source.date if known is None else known.date,
+            price_how="quoted" if known is None else known.how,
             note="; ".join(told),
             supplier=source.supplier,
             valid_until=source.until,

@@ -114,7 +114,7 @@ def test_every_used_source_is_used(catalog: Catalog) -> None:
 
 
 def test_the_numbers_of_the_plant_have_sources(catalog: Catalog) -> None:
-    """R13, R14: losses, attenuation and the reach of splitters stand in the catalogue, each with how it is known and from where."""
+    """R13, R14: losses, attenuation and reaches stand in the catalogue, each with how it is known and from where."""
     rules = plant_rules()
     tables = [*rules.mated_pair_db.values(), rules.attenuation_db_per_m]
     facts = [rules.splitter_reach_m, *(fact for table in tables for fact in table.values())]

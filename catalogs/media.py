@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _MEDIUM_ID = re.compile(r"(?P<base>.+)-n(?P<metres>\d{3,}(?:\.\d*[1-9])?)")
 
@@ -20,6 +21,7 @@ def medium_id(base_id: str, length_m: float) -> str:
     return f"{base_id}-n{metres:03d}" + (f".{rest:03d}".rstrip("0") if rest else "")
 
 
+@lru_cache(maxsize=4096)
 def split_medium_id(part_id: str) -> tuple[str, float | None]:
     """Base id and length, m, of an id made by ``medium_id``; any other id comes back with no length."""
     match = _MEDIUM_ID.fullmatch(part_id)

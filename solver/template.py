@@ -25,6 +25,7 @@ from gpunet.solver.wiring import (
     Stripe,
     attach,
     leaf_cages,
+    leaves_alike,
     lower_cages,
     stripe_blocks,
     upper_cages,
@@ -367,11 +368,15 @@ class Measure:
             return max(room.rack_to_zone_m(r, room.central.name) for r in range(leaf.first, leaf.last + 1))
         return room.zone_to_zone_m(leaf.zone, room.central.name)
 
-    def attach_blocks(self, t: Template, i: int) -> Iterator[Block]:
-        """Blocks of endpoint kind ``i`` of a template."""
+    def attach_blocks(self, t: Template, i: int, first_leaves: bool = False) -> Iterator[Block]:
+        """Blocks of endpoint kind ``i`` of a template; see ``attach``."""
         positions = self.positions(t)
         per_group = 1 if t.plans[i].rails_per_leaf else t.leaves_per_group
-        return attach(t.kinds[i], t.plans[i], lambda host, q: self.host_to_leaf_m(host, positions[q // per_group]))
+
+        def length_m(host: Host, q: int) -> float:
+            return self.host_to_leaf_m(host, positions[q // per_group])
+
+        return attach(t.kinds[i], t.plans[i], length_m, first_leaves)
 
     def leaf_lengths(self, t: Template) -> list[float]:
         """Routed length of every leaf to its spines, m."""
@@ -511,7 +516,9 @@ class Measure:
     def _count_attach(self, t: Template, i: int) -> dict[tuple[float, Shape], int]:
         key = (id(t.kinds[i]), t.plans[i], id(t.kinds[0]), t.plans[0][:3], t.leaves_per_group, t.n_leaves)
         if key not in self._attached:
-            self._attached[key] = self._tally(self.attach_blocks(t, i))
+            alike = leaves_alike(t.kinds[i], t.plans[i])
+            found = self._tally(self.attach_blocks(t, i, first_leaves=alike > 1))
+            self._attached[key] = {shape: n * alike for shape, n in found.items()}
         return self._attached[key]
 
     def _count_spine(self, t: Template) -> dict[tuple[float, Shape], int]:

@@ -78,12 +78,24 @@ LengthOf = Callable[[Host, int], float]
 """Routed length from a host to leaf group ``q`` (rails) or leaf ``q`` (no rails), m."""
 
 
-def attach(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block]:
-    """Blocks that join endpoints (b) to leaves (a). Leaf numbers are group-major."""
+def attach(kind: Endpoints, plan: Attach, length_m: LengthOf, first_leaves: bool = False) -> Iterator[Block]:
+    """Blocks that join endpoints (b) to leaves (a). Leaf numbers are group-major.
+
+    With ``first_leaves`` only the first leaf of every group is joined, where ``leaves_alike`` says it stands for all.
+    """
     if 0 < plan.rails_per_leaf < kind.ports_per_cage:
         yield from _rail_split(kind, plan, length_m)
     else:
-        yield from _packed(kind, plan, length_m)
+        yield from _packed(kind, plan, length_m, first_leaves)
+
+
+def leaves_alike(kind: Endpoints, plan: Attach) -> int:
+    """Leaves of a group that are joined alike: all its rails where every host has all its cages, else 1."""
+    if plan.rails_per_leaf < kind.ports_per_cage:
+        return 1
+    leaves = kind.ports_per_host // plan.rails_per_leaf
+    cages = leaves * (plan.rails_per_leaf // kind.ports_per_cage)
+    return leaves if all(host.cages == cages for host in kind.hosts if host.device is not None) else 1
 
 
 def _rail_split(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block]:
@@ -127,11 +139,11 @@ def _columns(chunk: list[tuple[int, Host]]) -> list[tuple[list[int], list[tuple[
     return [(columns, [(i, hosts[i]) for i in members]) for members, columns in found.items()]
 
 
-def _packed(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block]:
+def _packed(kind: Endpoints, plan: Attach, length_m: LengthOf, first_leaves: bool) -> Iterator[Block]:
     """All ports of an endpoint cage go to one leaf: blocks of whole endpoint cages in leaf port order."""
     p_a, p_b = plan.ports_per_leaf_cage, kind.ports_per_cage
     b_cages, a_cages = max(p_a, p_b) // p_b, max(p_a, p_b) // p_a
-    for leaf, group, seats in _seats(kind, plan):
+    for leaf, group, seats in _seats(kind, plan, first_leaves):
         filled: dict[int, list[tuple[int, int, int]]] = {}
         for position, host, cage in seats:
             filled.setdefault(position // b_cages, []).append((position, host, cage))
@@ -161,7 +173,7 @@ def _packed(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block
             yield Block(longest, shape, len(blocks), wires)
 
 
-def _seats(kind: Endpoints, plan: Attach) -> Iterator[tuple[int, int, list[tuple[int, int, int]]]]:
+def _seats(kind: Endpoints, plan: Attach, first_leaves: bool) -> Iterator[tuple[int, int, list[tuple[int, int, int]]]]:
     """For every leaf: its number, its group, and its endpoint cages as (position, host, cage)."""
     k = plan.rails_per_leaf
     if k:
@@ -169,7 +181,7 @@ def _seats(kind: Endpoints, plan: Attach) -> Iterator[tuple[int, int, list[tuple
         leaves = kind.ports_per_host // k
         g = plan.hosts_per_group
         for q in range(math.ceil(len(kind.hosts) / g)):
-            for j in range(leaves):
+            for j in range(1 if first_leaves else leaves):
                 seats = [
                     ((i - q * g) * per_host + c - j * per_host, i, c)
                     for i in range(q * g, min((q + 1) * g, len(kind.hosts)))

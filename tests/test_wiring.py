@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -25,6 +26,7 @@ from gpunet.solver.wiring import (
     attach,
     layers,
     leaf_cages,
+    leaves_alike,
     lower_cages,
     stripe_blocks,
     upper_cages,
@@ -260,6 +262,25 @@ def test_an_endpoint_block_is_as_long_as_its_longest_link(spread: tuple[Endpoint
     leaves = kind.ports_per_host // plan.rails_per_leaf if plan.rails_per_leaf else 1
     for block, wires in written_out(attach(kind, plan, length_m)):
         assert block.length_m == max(length_m(kind.hosts[w.b], w.a // leaves) for w in wires)
+
+
+@thorough
+@given(spread=st.one_of(by_rail(), in_order()), full=st.booleans())
+def test_the_first_leaves_stand_for_all_that_are_alike(spread: tuple[Endpoints, Attach], full: bool) -> None:
+    """Where the leaves of a group are said to be alike, the first counts for all of them."""
+    kind, plan = spread
+    if full:
+        kind = replace(kind, hosts=tuple(replace(host, cages=kind.cages_per_host) for host in kind.hosts))
+    alike = leaves_alike(kind, plan)
+    every = Counter[tuple[float, Shape]]()
+    for block in attach(kind, plan, length_m):
+        every[block.length_m, block.shape] += block.count
+    first = Counter[tuple[float, Shape]]()
+    for block in attach(kind, plan, length_m, first_leaves=alike > 1):
+        first[block.length_m, block.shape] += block.count * alike
+    assert first == every
+    if full and plan.rails_per_leaf >= kind.ports_per_cage:
+        assert alike == kind.ports_per_host // plan.rails_per_leaf
 
 
 def test_places_for_growth_keep_their_ports() -> None:

@@ -42,13 +42,14 @@ class Booked(NamedTuple):
 
 def booked(design: Design, catalog: Catalog) -> list[Booked]:
     """Every fabric, tier and kind with a cost or a draw, in the order of the fabrics and from the servers up."""
-    pieces = _pieces(design)
+    seated = _seated(design)
+    pieces = _pieces(design, seated)
     cents: Counter[tuple[Place, str]] = Counter()
     for line in design.result.bom:
         shares = pieces.get(line.part) or Counter({Place(WHOLE, WHOLE): 1})
         for place, amount in _dealt(usd_to_cents(line.extended_usd), shares).items():
             cents[place, line.kind] += amount
-    draw_mw = _draw_mw(design, catalog)
+    draw_mw = _draw_mw(design, seated, catalog)
     fabrics = [*design.result.fabrics, WHOLE]
     keys = [key for key in cents.keys() | draw_mw.keys() if cents[key] or draw_mw[key]]
     keys.sort(key=lambda key: (_rank(fabrics, key[0].fabric), tier_rank(key[0].tier), key[1]))
@@ -67,36 +68,39 @@ def _rank(order: list[str], name: str) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def _pieces(design: Design) -> dict[str, Counter[Place]]:
+def _pieces(design: Design, seated: Counter[tuple[str, Place]]) -> dict[str, Counter[Place]]:
     """Pieces of every part of the ledger by place."""
     ledger = design.ledger
     found: defaultdict[str, Counter[Place]] = defaultdict(Counter)
     for device in ledger.devices:
         if device.kind == "switch":
             found[device.part][Place(device.fabric, device.tier)] += 1
-    for part, place in _seated(design):
-        found[part][place] += 1
-    laid = {link.assembly: (link.medium, Place(link.fabric, link.link_class)) for link in reversed(ledger.links)}
-    for medium, place in laid.values():
-        found[medium][place] += 1
+    for (part, place), n in seated.items():
+        found[part][place] += n
+    laid = {link.assembly: (link.medium, link.fabric, link.link_class) for link in reversed(ledger.links)}
+    for (medium, fabric, link_class), n in Counter(laid.values()).items():
+        found[medium][Place(fabric, link_class)] += n
     nics = {d.name: "storage" if d.kind == "storage-server" else d.fabric or WHOLE for d in ledger.devices}
     for adapter in ledger.adapters:
         found[adapter.part][Place(nics[adapter.device], SERVER_END)] += adapter.quantity
     return found
 
 
-def _seated(design: Design) -> Iterator[tuple[str, Place]]:
-    """Every module with its place: that of its switch, or the fabric of its link at a server."""
+def _seated(design: Design) -> Counter[tuple[str, Place]]:
+    """Modules of each part by place: that of their switch, or the fabric of their link at a server."""
     ledger = design.ledger
     switches = {d.name: Place(d.fabric, d.tier) for d in ledger.devices if d.kind == "switch"}
+    server_ends = {fabric: Place(fabric, SERVER_END) for fabric in {link.fabric for link in ledger.links}}
     at_server = {
-        (link.b_device, link.b_group, link.b_cage): Place(link.fabric, SERVER_END)
+        (link.b_device, link.b_group, link.b_cage): server_ends[link.fabric]
         for link in ledger.links
         if link.b_device not in switches
     }
-    for seat in ledger.seats:
-        place = switches.get(seat.device) or at_server.get((seat.device, seat.group, seat.cage))
-        yield seat.part, place or Place(WHOLE, SERVER_END)
+    nowhere = Place(WHOLE, SERVER_END)
+    return Counter(
+        (seat.part, switches.get(seat.device) or at_server.get((seat.device, seat.group, seat.cage)) or nowhere)
+        for seat in ledger.seats
+    )
 
 
 def _dealt(cents: int, shares: Mapping[Place, int]) -> dict[Place, int]:
@@ -108,15 +112,15 @@ def _dealt(cents: int, shares: Mapping[Place, int]) -> dict[Place, int]:
     return dealt
 
 
-def _draw_mw(design: Design, catalog: Catalog) -> Counter[tuple[Place, str]]:
+def _draw_mw(design: Design, seated: Counter[tuple[str, Place]], catalog: Catalog) -> Counter[tuple[Place, str]]:
     """Largest draw of chassis, modules and cable ends, mW."""
     found: Counter[tuple[Place, str]] = Counter()
     for device in design.ledger.devices:
         if device.kind == "switch":
             draw = catalog.switches[device.part].power_chassis_max_w.milli
             found[Place(device.fabric, device.tier), "switch"] += draw
-    for part, place in _seated(design):
-        found[place, "module"] += catalog.modules[part].power_max_w.milli
+    for (part, place), n in seated.items():
+        found[place, "module"] += catalog.modules[part].power_max_w.milli * n
     for place, draw in _cable_ends_mw(design, catalog):
         found[place, CABLE_ENDS] += draw
     return found

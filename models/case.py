@@ -223,6 +223,9 @@ class Rack(Strict):
     """Power, kW."""
     cooling_kw: PositiveFloat | None = None
     """Heat that can be removed, kW; as much as the power when empty."""
+    cost_usd: NonNegativeFloat | None = None
+    """Price of a network rack with its power distribution, USD: paid for every rack that a switch stands in, but for
+    racks of servers. Network racks are not paid for when empty."""
 
 
 class Site(Strict):

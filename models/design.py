@@ -159,9 +159,9 @@ class BomLine(Strict):
     """One line of the bill."""
 
     part: str
-    """Catalogue id; for a cable or fibre with its stock length. The name of a licence or of work."""
+    """Catalogue id; for a cable or fibre with its stock length. The name of a licence, of work or of racks."""
     kind: str
-    """``switch``, ``nic``, ``module``, ``cable``, ``fibre``, ``licence`` or ``installation``."""
+    """``switch``, ``nic``, ``module``, ``cable``, ``fibre``, ``licence``, ``installation`` or ``rack``."""
     quantity: int
     """Pieces in the design."""
     owned: int = 0

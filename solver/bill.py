@@ -16,7 +16,7 @@ from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.purchase import PartTerms, Purchase
 
-KIND_ORDER = ("switch", "module", "cable", "fibre", "nic", "licence", "installation")
+KIND_ORDER = ("switch", "module", "cable", "fibre", "nic", "licence", "installation", "rack")
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,22 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
                 note="terms.licences" if kind == "licence" else "terms.installation",
             )
         )
+    racks = network_racks(ledger)
+    if prices.rack_cents is not None and racks:
+        cost += racks * prices.rack_cents
+        lines.append(
+            BomLine(
+                part="network rack",
+                kind="rack",
+                quantity=racks,
+                unit_price_usd=prices.rack_cents / 100,
+                extended_usd=racks * prices.rack_cents / 100,
+                price_source="case file",
+                price_date="",
+                price_how="quoted",
+                note="site.rack.cost_usd",
+            )
+        )
     for n, each in ends:
         power += n * each
         typical += n * each
@@ -199,6 +215,12 @@ def _shared_lines(part: str, count: Count, order: Purchase, prices: PriceList) -
             supplier=source.supplier,
             valid_until=source.until,
         )
+
+
+def network_racks(ledger: Ledger) -> int:
+    """Racks that a switch stands in, and neither a server nor a storage server."""
+    hosts = {d.rack for d in ledger.devices if d.kind in ("server", "storage-server")}
+    return len({d.rack for d in ledger.devices if d.kind == "switch"} - hosts)
 
 
 def _unit_cents(terms: PartTerms, order: Purchase) -> int:

@@ -92,7 +92,7 @@ class Builder:
         self.compiled, self.data, self.choice = compiled, data, choice
         self.room = compiled.machines.room
         self.ledger = Ledger()
-        self.racks = Racks(self.room)
+        self.racks = Racks(self.room, None if data.racks is None else data.racks.packed(choice.templates))
         self._assembly = 0
         self._ways = {key: self._in_order(key) for key in data.ways}
         self._wired: dict[FabricName, Wired] = {}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpunet.models.case import Case, FabricBase, FabricName, Objective, PartFilter, Placement, StorageMode, Topology
+from gpunet.models.evidence import usd_to_cents
 from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
@@ -21,6 +22,7 @@ from gpunet.solver.headroom_gauge import gauge_for
 from gpunet.solver.instance import Instance, Key, Management
 from gpunet.solver.interconnects import Tables
 from gpunet.solver.links import LinkBook, Way, cage_kinds
+from gpunet.solver.network_racks import NetworkRacks
 from gpunet.solver.oob import ManagementMeasure, management_runs, oob_endpoints
 from gpunet.solver.prices import ZERO, PriceList, Weight
 from gpunet.solver.purchase import PartTerms
@@ -356,6 +358,7 @@ def _beats(a: Template, b: Template) -> bool:
         and x.central_load <= y.central_load
         and x.top_units <= y.top_units
         and x.top_mw <= y.top_mw
+        and x.stands == y.stands
         and x.row_switches <= y.row_switches
         and x.central_switches <= y.central_switches
         and all(n <= y.blocks.get(key, 0) for key, n in x.blocks.items())
@@ -411,6 +414,16 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         management=management,
         leaf_room=room.leaf_width * fill,
         central_room=room.central_width * fill,
+        racks=_network_racks(compiled, templates),
         terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None}
         | compiled.offered_adapters,
     )
+
+
+def _network_racks(compiled: Compiled, templates: Held) -> NetworkRacks | None:
+    cost_usd = compiled.case.site.rack.cost_usd
+    if cost_usd is None:
+        return None
+    optional = {FabricName.STORAGE} if compiled.storage_optional else set()
+    cents = usd_to_cents(cost_usd)
+    return NetworkRacks(compiled.machines.room, cents, templates, frozenset(optional), compiled.endpoints)

@@ -6,7 +6,7 @@ number of blocks from a table by that index. Agreement with the other engines is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
 from gpunet.solver.cp_sat_purchase import Order, limit_suppliers
 from gpunet.solver.instance import Choice, Instance, Key
+from gpunet.solver.network_racks import Cut, NetworkRacks
 from gpunet.solver.template import Template
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ class _Model:
         for k, (key, ways) in enumerate(data.ways.items()):
             self.blocks[key] = [self.cp.new_int_var(0, data.most(key), f"b_{k}_{w}") for w in range(len(ways))]
             self.cp.add(sum(self.blocks[key]) == self._sum(partial(data.need, key), f"need_{k}"))
+        self.racks: list[Any] = []
+        if data.racks is not None:
+            self._network_racks(data.racks)
         self.bought = {part: Order(self, part, terms) for part, terms in sorted(data.terms.items())}
         limit_suppliers(self)
         self._rules()
@@ -68,7 +72,28 @@ class _Model:
             found += sum(w.weight.of(objective) * v for w, v in zip(data.ways[key], variables, strict=True))
         if objective is not Objective.POWER:
             found += sum(order.beyond_list for order in self.bought.values())
+            if data.racks is not None:
+                groups = data.racks.groups
+                found += data.racks.cents * sum(len(g.zones) * r for g, r in zip(groups, self.racks, strict=True))
         return found
+
+    def _network_racks(self, racks: NetworkRacks) -> None:
+        """Racks in each zone of every group: no fewer than units, watts and sizes of switches ask for."""
+        for g, group in enumerate(racks.groups):
+            opened = self.cp.new_int_var(0, group.most, f"racks_{g}")
+            self.racks.append(opened)
+            for i, (loads, holds) in enumerate(racks.bounds(g)):
+                self.cp.add(holds * opened >= self._sum(lambda t, loads=loads: loads.get(id(t), 0), f"racks_{g}_{i}"))
+        self.told(racks.cuts)
+
+    def told(self, cuts: Sequence[Cut]) -> None:
+        """Add what is known of the racks that some choices need."""
+        for cut in cuts:
+            within = [
+                self.look_up(fabric, [int(id(t) in members) for t in self.data.templates[fabric]], "cut")
+                for fabric, members in cut.members.items()
+            ]
+            self.cp.add(self.racks[cut.group] >= cut.racks * (sum(within) - len(within) + 1))
 
     def _rules(self) -> None:
         data, cp = self.data, self.cp
@@ -196,7 +221,7 @@ def solve_cp_sat(data: Instance, clock: Clock) -> Outcome:
 def _minimise(model: _Model, goal: Any, clock: Clock) -> tuple[Status, Choice | None, float | None]:
     from ortools.sat.python import cp_model
 
-    from gpunet.solver.engines import SEED, EngineError
+    from gpunet.solver.engines import SEED, EngineError, broken
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -206,17 +231,36 @@ def _minimise(model: _Model, goal: Any, clock: Clock) -> tuple[Status, Choice | 
         solver.parameters.max_time_in_seconds = left
     model.cp.minimize(goal)
     status = solver.solve(model.cp)
+    while status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        # The racks opened only bound those that the choice needs; it is told which it lacks, and solves again.
+        choice = _choice(model, solver)
+        cuts = choice.racks_lacking(model.data, [solver.value(r) for r in model.racks])
+        if not cuts:
+            break
+        if status == cp_model.FEASIBLE:
+            if broken(model.data, choice):
+                return Status.NO_SOLUTION, None, solver.best_objective_bound
+            break
+        model.told(cuts)
+        left = clock.left()
+        if left is not None:
+            solver.parameters.max_time_in_seconds = left
+        status = solver.solve(model.cp)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        chosen = {
-            fabric: model.data.templates[fabric][solver.value(index)]
-            for fabric, index in model.index.items()
-            if solver.value(index) != model.none[fabric]
-        }
-        built = {key: [solver.value(v) for v in vs] for key, vs in model.blocks.items()}
         ended = Status.OPTIMAL if status == cp_model.OPTIMAL else Status.FEASIBLE
-        return ended, Choice(chosen, built), solver.best_objective_bound
+        return ended, _choice(model, solver), solver.best_objective_bound
     if status == cp_model.INFEASIBLE:
         return Status.INFEASIBLE, None, None
     if status == cp_model.UNKNOWN:
         return Status.NO_SOLUTION, None, None
     raise EngineError(f"CP-SAT ended with {solver.status_name(status)}")
+
+
+def _choice(model: _Model, solver: Any) -> Choice:
+    """What the solver has found."""
+    chosen = {
+        fabric: model.data.templates[fabric][solver.value(index)]
+        for fabric, index in model.index.items()
+        if solver.value(index) != model.none[fabric]
+    }
+    return Choice(chosen, {key: [solver.value(v) for v in vs] for key, vs in model.blocks.items()})

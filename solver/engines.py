@@ -108,7 +108,7 @@ def _lexicographic(
     proven = True
     for objective in objectives:
         constant = set_objective(f, objective)
-        raw = run(f, clock)
+        raw = with_racks(f, run, clock)
         if raw.value_of is None:
             if best is None:
                 return Outcome(raw.status, None, None, None if raw.bound is None else raw.bound + constant)
@@ -126,7 +126,7 @@ def _lexicographic(
         f.add(f"at_best_{objective.value}", f.total(objective) <= value - data.fixed.of(objective))
     if proven:
         set_tie_break(f)
-        raw = run(f, clock)
+        raw = with_racks(f, run, clock)
         if raw.value_of is not None:
             best = _rounded(f, raw, data, objectives[0])
             if first is not None and best.net(data).of(objectives[0]) != first[0]:
@@ -134,6 +134,29 @@ def _lexicographic(
     if best is None or first is None:
         raise EngineError("no objective was solved")
     return Outcome(Status.OPTIMAL if proven else Status.FEASIBLE, best, first[0], first[1])
+
+
+def with_racks(f: Formulation, run: Callable[[Formulation, Clock], Raw], clock: Clock) -> Raw:
+    """Solve until the network racks that the program pays for are those that its choice needs.
+
+    The program bounds the racks from below, so its bound holds at any time; its choice only when this ends. Where the
+    time limit comes first, a choice whose racks break a limit is none.
+    """
+    while True:
+        raw = run(f, clock)
+        if raw.value_of is None or not f.data.pays_for_racks:
+            return raw
+        value = raw.value_of
+        try:
+            choice = read_choice(f, value)
+        except ValueError as error:
+            raise EngineError(str(error)) from error
+        cuts = choice.racks_lacking(f.data, [round(value(r)) for r in f.racks])
+        if not cuts:
+            return raw
+        if raw.status is not Status.OPTIMAL:
+            return Raw(Status.NO_SOLUTION, None, raw.bound) if broken(f.data, choice) else raw
+        f.told(cuts)
 
 
 def _rounded(f: Formulation, raw: Raw, data: Instance, objective: Objective) -> Choice:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gpunet.models.case import FabricName, Objective
 from gpunet.solver.candidates import Compiled, Finder, Held, instance, oob_scopes, passes, span_of, undominated
 from gpunet.solver.purchase_bound import most_weight, not_outweighed, pieces_in_all
+from gpunet.solver.racks_bound import by_racks_alone, lean
 from gpunet.solver.template import Facts, Template
 from gpunet.solver.templates import OBJECTIVES, Cutoff, Scope, StandIn
 
@@ -71,10 +72,12 @@ def held_within(
     pieces in the largest design, which is known once templates are found; so is whether all of them have room.
     """
     limits = compiled.case.limits
-    counted = any(x is not None for x in (limits.skus, limits.vendors, limits.racks))
+    rack_usd = compiled.case.site.rack.cost_usd
+    counted = any(x is not None for x in (limits.skus, limits.vendors, limits.racks, rack_usd))
     told_by_weight = not counted and not set(ceilings_of(compiled)) - {first}
     if not (told_by_weight and compiled.prices.rules.has_spares):
-        return every_within(compiled, cutoffs, first, kept, finder, True, None)
+        held = every_within(compiled, cutoffs, first, kept, finder, True, None)
+        return lean(held, first) if by_racks_alone(compiled) and not set(ceilings_of(compiled)) - {first} else held
     pieces = FIRST_PIECES
     while True:
         held = every_within(compiled, cutoffs, first, kept, finder, True, pieces)

@@ -5,15 +5,17 @@ Engines see nothing but this, so they cannot disagree about the case.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gpunet.models.case import Case, FabricName
+from gpunet.models.case import Case, FabricName, Objective
 from gpunet.models.evidence import usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Catalog
 from gpunet.models.terms import Buying
 from gpunet.solver.demand import Machines
 from gpunet.solver.links import Way
+from gpunet.solver.network_racks import Cut, NetworkRacks
 from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.purchase import PartTerms
@@ -83,6 +85,8 @@ class Instance:
     terms: dict[str, PartTerms] = field(default_factory=dict)
     """Stock, spares, supply and terms of sale of the parts that have any; of adapters, which are fixed, only those
     that suppliers offer."""
+    racks: NetworkRacks | None = None
+    """Network racks and their price; none where they have none."""
 
     @property
     def owned(self) -> dict[str, int]:
@@ -123,6 +127,12 @@ class Instance:
         """Ceiling on the power of network and machines, mW."""
         limit = self.case.site.power_kw
         return None if limit is None else watts_to_milliwatts(limit * 1000)
+
+    @property
+    def pays_for_racks(self) -> bool:
+        """Whether the number of network racks can change the choice: not where only power counts."""
+        by_cost = self.cost_limit is not None or any(o is not Objective.POWER for o in self.case.objectives)
+        return self.racks is not None and by_cost
 
     def need(self, key: Key, t: Template) -> int:
         """Blocks of class ``key`` that a template of any fabric needs."""
@@ -182,6 +192,9 @@ class Choice:
         the need.
         """
         total = self.weight(instance)
+        if instance.racks is not None:
+            racks = instance.racks.cents * instance.racks.count(self.templates)
+            total += Weight(racks, 0, racks)
         if not instance.terms:
             return total
         beyond, parts = 0, self.parts(instance)
@@ -190,6 +203,12 @@ class Choice:
                 raise KeyError(part)
             beyond += purchase.cents - instance.terms[part].unit_cents * parts.get(part, 0)
         return Weight(total.cost + beyond, total.power, total.tco + beyond)
+
+    def racks_lacking(self, instance: Instance, opened: Sequence[int]) -> list[Cut]:
+        """What an engine that opened so many racks in each group of zones is to be told, and solve again."""
+        if instance.racks is None or not instance.pays_for_racks:
+            return []
+        return instance.racks.lacking(self.templates, opened)
 
     def short_of(self, instance: Instance) -> list[str]:
         """Parts of which fewer can be had than the choice needs, within the limits on suppliers."""

@@ -154,6 +154,11 @@ class Room:
         return self.rack_mw - self.servers_per_rack * self.server_mw
 
     @property
+    def counts_network_racks(self) -> bool:
+        """True where a network rack has a price."""
+        return self.case.site.rack.cost_usd is not None
+
+    @property
     def network_places_together(self) -> bool:
         """True when leaves stand in the central zone too."""
         return self.case.site.switch_placement is Placement.NETWORK_ROW

@@ -97,6 +97,12 @@ class PriceList:
         return changed
 
     @property
+    def rack_cents(self) -> int | None:
+        """Price of a network rack, cents; none where racks are not paid for."""
+        cost_usd = self._case.site.rack.cost_usd
+        return None if cost_usd is None else usd_to_cents(cost_usd)
+
+    @property
     def supposed(self) -> dict[str, int]:
         """Unit prices that stand in for the case's own, cents."""
         return {part: quote.cents for part, quote in self._supposed.items()}

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from gpunet.models.case import FabricName, Objective
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.links import Way
+from gpunet.solver.network_racks import Cut
 from gpunet.solver.program_purchase import (
     beyond_list,
     offers,
@@ -59,6 +60,8 @@ class Formulation:
     """Of a part that suppliers offer, by offer: the supplier, and whether anything is bought of it, an expression."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Pieces that every design has of an offered adapter, a variable with one value."""
+    racks: list[Any] = field(default_factory=list)
+    """Network racks in each zone of a group of zones, where they have a price."""
     rows: int = 0
 
     def add(self, family: str, row: Any) -> None:
@@ -89,9 +92,30 @@ class Formulation:
         data = self.data
         switches = lpSum(data.weights[id(t)].of(objective) * z for t, z in self.chosen())
         links = lpSum(w.weight.of(objective) * x for w, x in self.built())
-        if objective is Objective.POWER or not data.terms:
+        if objective is Objective.POWER:
             return switches + links
-        return switches + links + beyond_list(self, data)
+        return switches + links + self.beyond(data)
+
+    def beyond(self, there: Instance) -> Any:
+        """What is paid beyond every piece at its price, cents, as an expression, at the prices of an instance."""
+        found: Any = beyond_list(self, there) if there.terms else 0
+        return found + self.network_racks() * there.racks.cents if there.racks is not None else found
+
+    def network_racks(self) -> Any:
+        """Network racks as an expression."""
+        from pulp import lpSum
+
+        assert self.data.racks is not None
+        return lpSum(len(g.zones) * r for g, r in zip(self.data.racks.groups, self.racks, strict=True))
+
+    def told(self, cuts: Iterable[Cut]) -> None:
+        """Add what is known of the racks that some choices need."""
+        from pulp import lpSum
+
+        for cut in cuts:
+            members = [z for t, z in self.chosen(cut.members) if id(t) in cut.members[t.fabric]]
+            all_of_them = lpSum(members) - (len(cut.members) - 1)
+            self.add("network_racks", cut.racks * all_of_them - self.racks[cut.group] <= 0)
 
     def pieces(self, part: str) -> Any:
         """Pieces of a part in the design, of adapters only those that suppliers offer, as an expression."""
@@ -113,7 +137,7 @@ class Formulation:
         links = lpSum(
             w.weight.of(objective) * x for key, xs in self.x.items() for w, x in zip(there.ways[key], xs, strict=True)
         )
-        return switches + links + beyond_list(self, there) if there.terms else switches + links
+        return switches + links + self.beyond(there)
 
 
 def one_template(f: Formulation) -> None:
@@ -230,6 +254,26 @@ def rack_limit(f: Formulation) -> None:
     f.add("rack_limit", lpSum(t.facts.central_load * z for t, z in f.chosen()) - fill * central_racks <= 0)
 
 
+def network_racks(f: Formulation) -> None:
+    r"""A rack is paid for wherever a switch stands, and holds no more than its units and its watts.
+
+    for every zone: units * R >= sum_t units[t] z[t];  watts * R >= sum_t watts[t] z[t];
+    per rack[s] * R >= sum_t n[t,s] z[t] for every size s of switch
+    R >= racks * (sum_f sum_{t in members of f} z[t] - fabrics + 1) where packing a choice has shown that it needs more
+    """
+    from pulp import lpSum
+
+    if f.data.racks is None:
+        return
+    for g, group in enumerate(f.data.racks.groups):
+        racks = f.var(f"racks_{g}", group.most)
+        f.racks.append(racks)
+        for loads, holds in f.data.racks.bounds(g):
+            taken = lpSum(loads[id(t)] * z for t, z in f.chosen() if id(t) in loads)
+            f.add("network_racks", taken - holds * racks <= 0)
+    f.told(f.data.racks.cuts)
+
+
 def _limit_distinct(f: Formulation, name: str, most: int, label: Callable[[str], str]) -> None:
     """At most ``most`` labels are used: a 0/1 per label, opened by every template and way that carries it."""
     from pulp import lpSum
@@ -285,6 +329,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("supply", "supply", supply),
     Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
     Family("top_of_rack_space", "site.rack", top_of_rack_space),
+    Family("network_racks", "site.rack.cost_usd", network_racks),
     Family("cost_ceiling", "limits.cost_usd", cost_ceiling),
     Family("power_ceiling", "limits.power_kw", power_ceiling),
     Family("site_power", "site.power_kw", site_power),
@@ -340,8 +385,8 @@ def set_objective(f: Formulation, objective: Objective) -> int:
         if w.weight.of(objective) != least[key]
     )
     goal = excess + extra
-    if objective is not Objective.POWER and data.terms:
-        goal = goal + beyond_list(f, data)
+    if objective is not Objective.POWER:
+        goal = goal + f.beyond(data)
     f.prob.setObjective(goal)
     return constant
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpunet.models.ledger import RackPlace
 from gpunet.models.parts import Switch
 from gpunet.solver.layout import Room
+from gpunet.solver.packing import Rackful, Size
 
 
 class NoRackError(RuntimeError):
@@ -23,8 +25,10 @@ class _Load:
 class Racks:
     """Rack places in use."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Room, planned: Mapping[str, Sequence[Rackful]] | None = None) -> None:
+        """``planned`` says which sizes of switches stand together in the racks of each zone; first-fit without it."""
         self._room = room
+        self._planned = None if planned is None else {z: [dict(rack) for rack in racks] for z, racks in planned.items()}
         self._loads: dict[str, _Load] = {}
         self.used: dict[str, RackPlace] = {}
 
@@ -39,7 +43,13 @@ class Racks:
 
     def in_zone(self, zone: str, switch: Switch) -> tuple[str, int]:
         """First place of a zone with room for a switch: rack name and lowest unit."""
-        for place in self._room.zones[zone].places:
+        size = Size(math.ceil(switch.rack_units.v), rack_draw_mw(switch))
+        for i, place in enumerate(self._room.zones[zone].places):
+            if self._planned is not None:
+                racks = self._planned.get(zone, [])
+                if i >= len(racks) or not racks[i].get(size):
+                    continue
+                racks[i][size] -= 1
             found = self.on(place, switch)
             if found is not None:
                 return place.name, found

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpunet.models.study_sensitivity import Band, Regret
 from gpunet.solver.candidates import Compiled, instance
-from gpunet.solver.engines import Clock, EngineError, run_highs
+from gpunet.solver.engines import Clock, EngineError, run_highs, with_racks
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.price_ranges import changes
 from gpunet.solver.program import formulate, read_choice
@@ -154,7 +154,7 @@ def _least_worst(
         f.add("regret", f.total_at(there, first) + there.fixed.of(first) - worst <= least[name])
     compiled.suppose({})
     f.prob.setObjective(worst)
-    raw = run_highs(f, Clock(None))
+    raw = with_racks(f, run_highs, Clock(None))
     if raw.value_of is None:
         raise EngineError(f"the design of least worst regret could not be found: {raw.status.value}")
     return held, read_choice(f, raw.value_of)

@@ -13,6 +13,7 @@ from gpunet.solver.candidates import Compiled, Finder, Span, access_ports, best_
 from gpunet.solver.engines import Clock, Engine, Outcome, solve
 from gpunet.solver.held import Group, Kept, by_fabric, ceilings_of, every_within, groups, held_within, with_oob
 from gpunet.solver.instance import Instance
+from gpunet.solver.racks_bound import racks_floor
 from gpunet.solver.template import Template
 from gpunet.solver.templates import Cutoff, Scope
 
@@ -42,13 +43,15 @@ class Floors:
 
     least: dict[Group, int]
     storage_optional: bool
+    racks: int = 0
+    """The least that the network racks of any design weigh."""
 
     def others(self, group: Group) -> int:
         """The least that everything else weighs in a design that has a template of ``group``."""
         storage = self.least.get((FabricName.STORAGE, False), 0)
         plain = self.least.get((FabricName.BACKEND, False), 0)
         both = (FabricName.BACKEND, FabricName.STORAGE)
-        rest = sum(w for g, w in self.least.items() if g[0] not in (group[0], *both))
+        rest = self.racks + sum(w for g, w in self.least.items() if g[0] not in (group[0], *both))
         if group[0] is FabricName.STORAGE:
             return rest + plain
         if group[0] is FabricName.BACKEND:
@@ -58,7 +61,8 @@ class Floors:
     def total(self) -> int:
         """The least that any design weighs."""
         both = (FabricName.BACKEND, FabricName.STORAGE)
-        return sum(w for g, w in self.least.items() if g[0] not in both) + self._backend_and_storage()
+        rest = self.racks + sum(w for g, w in self.least.items() if g[0] not in both)
+        return rest + self._backend_and_storage()
 
     def _backend_and_storage(self) -> int:
         storage = self.least.get((FabricName.STORAGE, False), 0)
@@ -117,7 +121,7 @@ def search(
             if oob_floor is None:
                 return Found(INFEASIBLE, None, (FabricName.OOB,))
             least[FabricName.OOB, False] = oob_floor
-        floors[objective] = Floors(least, compiled.storage_optional)
+        floors[objective] = Floors(least, compiled.storage_optional, racks_floor(compiled, objective))
     for group, scopes in groups(compiled).items():
         for t in _of_one_vendor(compiled, scopes, first):
             seeds[group].setdefault(t.rank(), t)
@@ -299,7 +303,7 @@ def all_within(compiled: Compiled, worth: int, finder: Finder, thinned: bool = T
         }
         if FabricName.OOB in compiled.scopes:
             least[FabricName.OOB, False] = _oob_floor(compiled, objective, finder) or 0
-        floors[objective] = Floors(least, compiled.storage_optional)
+        floors[objective] = Floors(least, compiled.storage_optional, racks_floor(compiled, objective))
     left = worth - compiled.fixed.of(first)
     cutoffs = {
         group: _cutoff(group, first, floors, ceilings, left - floors[first].others(group))

@@ -18,6 +18,7 @@ from gpunet.solver.layout import IN_RACK_M, Room
 from gpunet.solver.links import LinkBook, cage_kinds
 from gpunet.solver.ports import Face, Use
 from gpunet.solver.prices import ZERO, PriceList, Weight
+from gpunet.solver.stands import Stand, joined, stands_of
 from gpunet.solver.wiring import (
     Attach,
     Block,
@@ -217,6 +218,8 @@ class Facts:
     hops: int = 1
     latency_ns: float | None = None
     switch_weight: Weight = ZERO
+    stands: dict[Stand, int] = field(default_factory=dict)
+    """Switches by where they stand; known only where network racks have a price."""
     least: dict[Objective, int] = field(default_factory=dict)
     """Least weight per objective of the template by itself, owned parts free."""
 
@@ -492,6 +495,8 @@ class Measure:
             facts.switch_weight += wing.facts.switch_weight
         facts.central_load -= again * t.n_spines * self.rack_share(t.spine.switch)
         facts.switch_weight += self.switch_weight(t.spine.switch).times(-again * t.n_spines)
+        if self.room.counts_network_racks:
+            facts.stands = joined(self.room, t.spine.switch, t.n_spines, [wing.facts.stands for wing in t.wings])
         if t.wings[0].facts.central_switches == 0:
             facts.row_switches = t.n_switches
         facts.central_switches = t.n_switches - facts.row_switches
@@ -557,6 +562,8 @@ class Measure:
         for p in self.positions(t):
             per_zone[p.zone] = per_zone.get(p.zone, 0) + t.leaves_per_group * share
         self._on_top(t)
+        if self.room.counts_network_racks:
+            t.facts.stands = stands_of(self.room, t, self.positions(t))
         central = self.room.central.name
         t.facts.central_load = per_zone.pop(central, 0)
         one_pool = self.room.rows == 1 or self.room.network_places_together

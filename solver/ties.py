@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple
 
-from gpunet.models.case import FabricName
+from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
 from gpunet.solver.apart import solve_apart
 from gpunet.solver.candidates import Compiled, Finder
@@ -58,6 +58,13 @@ def _templates(every: Instance, data: Instance, choice: Choice, fabric: FabricNa
     first = data.case.objectives[0]
     others = {t.rank(): t for t in every.templates[fabric] if rest + t.facts.least[first] <= worth[0]}
     others.pop(own.rank(), None)
+    if data.racks is not None and first is not Objective.POWER:
+        # What racks cost with a template is known without solving, and leaves few that could tie.
+        def racks(t: Template) -> int:
+            assert every.racks is not None
+            return every.racks.cents * every.racks.count({f: _twin(every, x) for f, x in (choice.templates | {fabric: t}).items()})
+
+        others = {rank: t for rank, t in others.items() if rest + t.facts.least[first] + racks(t) <= worth[0]}
     return sum(_best_with(every, choice, t, engine) == worth for t in others.values())
 
 

@@ -23,7 +23,7 @@ from gpunet.solver.verify_purchase import Order, Service, order_of, services_of
 from gpunet.solver.verify_report import Findings
 
 HOURS_PER_YEAR = 8766
-SERVICES = ("licence", "installation")
+SERVICES = ("licence", "installation", "rack")
 """Kinds of line that are no part."""
 
 
@@ -119,11 +119,24 @@ class Bill:
 
     @cached_property
     def services(self) -> dict[tuple[str, str, int], Service]:
-        """Licences and laying of cables."""
+        """Licences, laying of cables and network racks."""
         parts = {
             name: (line.kind, line.part.vendor if line.part else "", line.quantity) for name, line in self.lines.items()
         }
-        return services_of(self.case, parts)
+        found = services_of(self.case, parts)
+        rack_usd = self.case.site.rack.cost_usd
+        if rack_usd is not None and (racks := len(self._network_racks)):
+            cents = usd_to_cents(rack_usd)
+            found["rack", "network rack", cents] = Service("rack", racks, cents, 0)
+        return found
+
+    @property
+    def _network_racks(self) -> set[str]:
+        """Racks with a switch on a unit of theirs, those apart in which machines are mounted."""
+        mounted: dict[str, set[str]] = {}
+        for device in self.book.ledger.devices:
+            mounted.setdefault(device.rack, set()).add(device.kind)
+        return {r for r, kinds in mounted.items() if "switch" in kinds and not kinds & {"server", "storage-server"}}
 
     @property
     def cost_cents(self) -> int:
@@ -213,7 +226,7 @@ def _check_services(bill: Bill, findings: Findings) -> None:
     services = [line for line in bill.book.result.bom if line.kind in SERVICES]
     lines = {(x.kind, x.part, usd_to_cents(x.unit_price_usd)): x for x in services}
     if len(lines) != len(services):
-        findings.add("a licence or the laying of cables is on the bill twice")
+        findings.add("a licence, the laying of cables or the network racks are on the bill twice")
     for key in sorted({*lines, *bill.services}):
         quantity = lines[key].quantity if key in lines else 0
         counted = bill.services[key].quantity if key in bill.services else 0

@@ -22,6 +22,7 @@ KINDS = {
     "nic": "nic",
     "licence": "other",
     "installation": "other",
+    "rack": "other",
 }
 """Kinds of parts with their colours."""
 _HOW = {"quoted": "quoted", "read": "firm", "recalled": "recalled", "estimated": "estimated"}

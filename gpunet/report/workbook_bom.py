@@ -38,7 +38,7 @@ _COLUMNS = {
 }
 _OPTIONAL = ("surplus", "steps")
 """Columns that only some designs fill."""
-_NOT_PARTS = ("licence", "installation")
+_NOT_PARTS = ("licence", "installation", "rack")
 
 
 class BomCells(NamedTuple):

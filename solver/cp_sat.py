@@ -83,7 +83,7 @@ class _Model:
             opened = self.cp.new_int_var(0, group.most, f"racks_{g}")
             self.racks.append(opened)
             for i, (loads, holds) in enumerate(racks.bounds(g)):
-                self.cp.add(holds * opened >= self._sum(lambda t, loads=loads: loads.get(id(t), 0), f"racks_{g}_{i}"))
+                self.cp.add(holds * opened >= self._sum(partial(_load, loads), f"racks_{g}_{i}"))
         self.told(racks.cuts)
 
     def told(self, cuts: Sequence[Cut]) -> None:
@@ -264,3 +264,7 @@ def _choice(model: _Model, solver: Any) -> Choice:
         if solver.value(index) != model.none[fabric]
     }
     return Choice(chosen, {key: [solver.value(v) for v in vs] for key, vs in model.blocks.items()})
+
+
+def _load(loads: dict[int, int], t: Template) -> int:
+    return loads.get(id(t), 0)

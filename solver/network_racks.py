@@ -115,9 +115,13 @@ class NetworkRacks:
                 needed = len(self._pack(contents.get(zone, Counter())))
                 if needed <= opened[number]:
                     continue
-                known: Counter[Size] = sum((self._known[id(t)].get(zone, Counter()) for t in chosen.values()), Counter())
+                known: Counter[Size] = sum(
+                    (self._known[id(t)].get(zone, Counter()) for t in chosen.values()), Counter()
+                )
                 if len(self._pack(known)) == needed:
-                    members = {f: self._with_no_less(t, zone) for f, t in chosen.items() if self._known[id(t)].get(zone)}
+                    members = {
+                        f: self._with_no_less(t, zone) for f, t in chosen.items() if self._known[id(t)].get(zone)
+                    }
                 else:
                     members = {f: self._alike(t) for f, t in chosen.items()}
                 found.append(Cut(number, needed, members))
@@ -172,7 +176,7 @@ class NetworkRacks:
     def _switches_by_row(
         self, templates: Mapping[FabricName, Sequence[Template]], optional: frozenset[FabricName]
     ) -> tuple[list[int], list[int]]:
-        """Fewest and most switches by row that any choice brings, so that all rows up to one hold the fewest or most."""
+        """Switches by row whose sums up to every row are the fewest and the most that any choice brings."""
         least, most = [0] * self.room.rows, [0] * self.room.rows
         for fabric, ts in templates.items():
             up_to = []
@@ -199,7 +203,10 @@ class NetworkRacks:
         return tuple(
             Group(
                 tuple(zones),
-                sum(max((self._known[id(t)].get(zones[0], Counter()).total() for t in ts), default=0) for ts in templates.values())
+                sum(
+                    max((self._known[id(t)].get(zones[0], Counter()).total() for t in ts), default=0)
+                    for ts in templates.values()
+                )
                 + (loose if self._loose else 0),
             )
             for zones in found.values()
@@ -216,7 +223,11 @@ class NetworkRacks:
         """Templates of the same fabric that stand as one does."""
 
         def form(x: Template) -> object:
-            leaves = (x.n_leaves, x.central_leaves, size_of(x.leaf), x.downs[0].cages * x.downs[0].ports) if x.management else ()
+            leaves = (
+                (x.n_leaves, x.central_leaves, size_of(x.leaf), x.downs[0].cages * x.downs[0].ports)
+                if x.management
+                else ()
+            )
             return sorted(x.facts.stands.items(), key=str), leaves
 
         return frozenset(id(x) for x in self._templates if x.fabric is t.fabric and form(x) == form(t))

@@ -60,7 +60,7 @@ def fewest(boxes: tuple[tuple[Size, int], ...], units: int, power_mw: int) -> in
 def _first_fit(
     boxes: tuple[tuple[Size, int], ...], units: int, power_mw: int, order: Callable[[Size], object]
 ) -> list[Rackful]:
-    """Largest first into the first rack with room. Sizes come one after the other, so a rack that is full stays full."""
+    """Largest first into the first rack with room."""
     racks: list[tuple[int, int, Counter[Size]]] = []
     for size, count in sorted(boxes, key=lambda x: order(x[0]), reverse=True):  # type: ignore[arg-type, return-value]
         left = count

@@ -62,7 +62,9 @@ def _templates(every: Instance, data: Instance, choice: Choice, fabric: FabricNa
         # What racks cost with a template is known without solving, and leaves few that could tie.
         def racks(t: Template) -> int:
             assert every.racks is not None
-            return every.racks.cents * every.racks.count({f: _twin(every, x) for f, x in (choice.templates | {fabric: t}).items()})
+            return every.racks.cents * every.racks.count(
+                {f: _twin(every, x) for f, x in (choice.templates | {fabric: t}).items()}
+            )
 
         others = {rank: t for rank, t in others.items() if rest + t.facts.least[first] + racks(t) <= worth[0]}
     return sum(_best_with(every, choice, t, engine) == worth for t in others.values())

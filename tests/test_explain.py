@@ -333,7 +333,7 @@ def test_every_family_of_the_program_has_its_limit() -> None:
     )
     named = {limit.setting for limit in known_limits(Workbench(case, CATALOG))}
     asked = {s for family in program.FAMILIES for s in family.setting.split(", ") if s.startswith(("limits.", "site."))}
-    assert asked <= named | {"site.rack", "site.switch_placement"}
+    assert asked <= named | {"site.rack", "site.rack.cost_usd", "site.switch_placement"}
 
 
 def test_ladders_end_where_they_should() -> None:

@@ -96,7 +96,7 @@ def _is_plain_call(node: ast.AST) -> typing.TypeGuard[typing.Any]:
 FENCES = {
     "pulp": {"solver/program.py", "solver/program_purchase.py", "solver/engines.py"},
     "highspy": {"solver/engines.py"},
-    "ortools": {"solver/engines.py", "solver/cp_sat.py", "solver/quote_program.py"},
+    "ortools": {"solver/engines.py", "solver/cp_sat.py", "solver/packing.py", "solver/quote_program.py"},
     "typer": {"gpunet/"},
     "rich": {"gpunet/"},
     "yaml": {"catalogs/"},

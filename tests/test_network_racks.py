@@ -1,0 +1,123 @@
+"""Network racks with a price: packed into the fewest, the same in the program and in the ledger, and on the bill."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+import yaml
+from case_answers import CASES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpunet.catalogs import load_catalog
+from gpunet.models.case import Case
+from gpunet.models.design import Design, Status
+from gpunet.solver.optimize import optimize
+from gpunet.solver.packing import Size, pack
+from gpunet.solver.verify import verify
+
+CATALOG = load_catalog()
+UNITS, POWER_MW = 10, 100
+
+
+def fewest_by_trying(boxes: list[Size]) -> int:
+    """The fewest racks, by putting every box into every rack in turn."""
+    best = len(boxes)
+
+    def place(left: list[Size], racks: tuple[Size, ...]) -> None:
+        nonlocal best
+        if len(racks) >= best and left:
+            return
+        if not left:
+            best = min(best, len(racks))
+            return
+        box, *rest = left
+        for i, rack in enumerate(racks):
+            if rack.units + box.units <= UNITS and rack.power_mw + box.power_mw <= POWER_MW:
+                fuller = Size(rack.units + box.units, rack.power_mw + box.power_mw)
+                place(rest, (*racks[:i], fuller, *racks[i + 1 :]))
+        place(rest, (*racks, box))
+
+    place(sorted(boxes, reverse=True), ())
+    return best
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.builds(Size, st.integers(1, 7), st.integers(5, 70)), min_size=1, max_size=7))
+def test_as_few_racks_as_there_can_be(boxes: list[Size]) -> None:
+    """Packing is as good as trying everything, loses no box and overfills no rack."""
+    racks = pack(tuple(sorted(Counter(boxes).items())), UNITS, POWER_MW)
+    assert len(racks) == fewest_by_trying(boxes)
+    assert sum((Counter(dict(rack)) for rack in racks), Counter()) == Counter(boxes)
+    for rack in racks:
+        assert sum(s.units * n for s, n in rack) <= UNITS
+        assert sum(s.power_mw * n for s, n in rack) <= POWER_MW
+
+
+def test_packing_beyond_first_fit() -> None:
+    """Three racks of 4 + 3 + 3 units are found, which largest first does not find."""
+    boxes = ((Size(3, 1), 6), (Size(4, 1), 3))
+    assert len(pack(boxes, UNITS, POWER_MW)) == 3
+
+
+def design_of(engine: str, **site: Any) -> Design:
+    data = yaml.safe_load((CASES / "rack-price.yaml").read_text())
+    data["site"]["rack"] |= site
+    design = optimize(Case.model_validate({"name": "racks", **data}), CATALOG, engine=engine)
+    assert design.result.status is Status.OPTIMAL
+    return design
+
+
+def racks_of(design: Design) -> int:
+    """Racks of switches in the ledger."""
+    servers = {d.rack for d in design.ledger.devices if d.kind == "server"}
+    return len({d.rack for d in design.ledger.devices if d.kind == "switch"} - servers)
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cp-sat"])
+def test_the_price_of_a_rack_saves_one(engine: str) -> None:
+    """Free racks stand where cables are shortest; at a price every leaf stands in one row, and what stands is paid."""
+    free, priced = design_of(engine, cost_usd=0), design_of(engine, cost_usd=15000)
+    assert (racks_of(free), racks_of(priced)) == (3, 2)
+    (line,) = [x for x in priced.result.bom if x.kind == "rack"]
+    assert (line.quantity, line.extended_usd) == (2, 30000)
+    assert free.result.totals is not None
+    assert priced.result.totals is not None
+    assert priced.result.totals.cost_usd - 30000 > free.result.totals.cost_usd
+    assert priced.result.totals.cost_usd == pytest.approx(sum(x.extended_usd for x in priced.result.bom))
+
+
+def test_four_fabrics_stand_in_the_racks_they_pay_for() -> None:
+    """With every fabric, management leaves among them, engines agree and the ledger holds what the program counted."""
+    data = {"name": "all", "cluster": {"gpus": 256, "server": "dgx-h100"}, "site": {"rack": {"cost_usd": 4000}}}
+    found = [optimize(Case.model_validate(data), CATALOG, engine=e) for e in ("highs", "cp-sat")]
+    assert [d.result.status for d in found] == [Status.OPTIMAL] * 2
+    assert len({d.result.objective.value for d in found if d.result.objective}) == 1
+    assert {x.quantity for d in found for x in d.result.bom if x.kind == "rack"} == {racks_of(found[0])}
+
+
+def test_verify_counts_racks_itself() -> None:
+    """A bill with a rack fewer than the switches stand in is refused, and so is one without any."""
+    design = design_of("highs", cost_usd=15000)
+    for bom in (
+        tuple(
+            x.model_copy(update={"quantity": 1, "extended_usd": 15000}) if x.kind == "rack" else x
+            for x in design.result.bom
+        ),
+        tuple(x for x in design.result.bom if x.kind != "rack"),
+    ):
+        spoilt = Design(design.case, design.result.model_copy(update={"bom": bom}), design.ledger)
+        failed = [c for c in verify(spoilt, CATALOG).checks if not c.passed]
+        assert [c.name for c in failed] == ["bom"]
+        assert "network rack" in failed[0].detail
+
+
+def test_only_power_counts_where_only_power_is_asked_for() -> None:
+    """An objective of power is not moved by a price, and the bill still counts the racks that stand."""
+    data = yaml.safe_load((CASES / "rack-price.yaml").read_text())
+    design = optimize(Case.model_validate({"name": "cool", **data, "objective": "power"}), CATALOG)
+    assert design.result.status is Status.OPTIMAL
+    (line,) = [x for x in design.result.bom if x.kind == "rack"]
+    assert line.quantity == racks_of(design)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpunet.models.case import Case, FabricBase, FabricName, Objective, PartFilter, Placement, StorageMode, Topology
-from gpunet.models.evidence import usd_to_cents
 from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
@@ -414,16 +413,7 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         management=management,
         leaf_room=room.leaf_width * fill,
         central_room=room.central_width * fill,
-        racks=_network_racks(compiled, templates),
+        racks=NetworkRacks.of(room, templates, compiled.storage_optional, compiled.endpoints),
         terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None}
         | compiled.offered_adapters,
     )
-
-
-def _network_racks(compiled: Compiled, templates: Held) -> NetworkRacks | None:
-    cost_usd = compiled.case.site.rack.cost_usd
-    if cost_usd is None:
-        return None
-    optional = {FabricName.STORAGE} if compiled.storage_optional else set()
-    cents = usd_to_cents(cost_usd)
-    return NetworkRacks(compiled.machines.room, cents, templates, frozenset(optional), compiled.endpoints)

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gpunet.models.case import FabricName
+from gpunet.models.evidence import usd_to_cents
 from gpunet.models.parts import Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.layout import Room
@@ -82,6 +83,21 @@ class NetworkRacks:
                     else:
                         self._loose = True
         self.groups = self._grouped(templates)
+
+    @classmethod
+    def of(
+        cls,
+        room: Room,
+        templates: Mapping[FabricName, Sequence[Template]],
+        storage_optional: bool,
+        managed: Endpoints | None,
+    ) -> NetworkRacks | None:
+        """The racks of one instance; none where they have no price."""
+        cost_usd = room.case.site.rack.cost_usd
+        if cost_usd is None:
+            return None
+        optional = frozenset({FabricName.STORAGE} if storage_optional else ())
+        return cls(room, usd_to_cents(cost_usd), templates, optional, managed)
 
     def known(self, t: Template, group: int) -> Counter[Size]:
         """Switches of a template that stand in one zone of a group whatever else is chosen."""

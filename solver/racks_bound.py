@@ -29,10 +29,9 @@ def _fewest(compiled: Compiled) -> int:
 
 def by_racks_alone(compiled: Compiled) -> bool:
     """Whether network racks and management ports are all that the fabrics share."""
-    case = compiled.case
-    limits = case.limits
-    shared = (limits.skus, limits.vendors, limits.racks, case.terms, case.spares, case.supply, case.owned or None)
-    return case.site.rack.cost_usd is not None and all(x is None for x in shared)
+    case, rules = compiled.case, compiled.prices.rules
+    limited = any(x is not None for x in (case.limits.skus, case.limits.vendors, case.limits.racks))
+    return case.site.rack.cost_usd is not None and not limited and rules.is_plain and not rules.owned
 
 
 def lean(held: Held, first: Objective) -> Held:

@@ -89,6 +89,18 @@ def test_the_price_of_a_rack_saves_one(engine: str) -> None:
     assert priced.result.totals.cost_usd == pytest.approx(sum(x.extended_usd for x in priced.result.bom))
 
 
+@pytest.mark.parametrize("engine", ["highs", "cp-sat"])
+def test_suppliers_share_an_order_that_racks_decide(engine: str) -> None:
+    """Switches are split between two suppliers, and racks are saved as before: neither is left out of the proof."""
+    data = yaml.safe_load((CASES / "rack-price.yaml").read_text())
+    offer = {"part": "ib-qm9700", "unit_usd": 20000, "at_most": 7}
+    more = {"buying": {}, "quotes": [{"supplier": s, "lines": [offer]} for s in ("north", "south")]}
+    design = optimize(Case.model_validate({"name": "racks", **data, **more}), CATALOG, engine=engine)
+    assert design.result.status is Status.OPTIMAL
+    assert {x.supplier: x.quantity for x in design.result.bom if x.kind == "switch"} == {"north": 7, "south": 5}
+    assert [x.quantity for x in design.result.bom if x.kind == "rack"] == [2]
+
+
 def test_four_fabrics_stand_in_the_racks_they_pay_for() -> None:
     """With every fabric, management leaves among them, engines agree and the ledger holds what the program counted."""
     data = {"name": "all", "cluster": {"gpus": 256, "server": "dgx-h100"}, "site": {"rack": {"cost_usd": 4000}}}

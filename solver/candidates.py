@@ -209,9 +209,10 @@ def _adapters(compiled: Compiled) -> None:
         terms = compiled.prices.terms(part)
         bought = None if terms is None else terms.buy(n)
         if terms is not None and bought is None:
+            why = compiled.prices.rules.stock_alone(part)
             raise NoPortsError(
-                "supply" if terms.sources is None else "quotes",
-                f"the case needs {n:,} of {part} and fewer can be had",
+                "owned" if why else "supply" if terms.sources is None else "quotes",
+                f"the case needs {n:,} of {part} and fewer can be had" + (f": {why}" if why else ""),
             )
         if terms is not None and terms.sources is not None:
             # Who delivers is decided with the rest of the order; until then they count for the least they may cost.

@@ -15,6 +15,7 @@ from gpunet.solver.prices import PriceList
 P = TypeVar("P", bound=Part)
 ORDERABLE = (Status.ACTIVE, Status.CONFIRM)
 UNPRICED = "no price is known: give one in prices.overrides_usd"
+NOT_OWNED = "status discontinued: only pieces that are owned may be used, and none is"
 UNQUOTED = "buying.at_list: never, and no quote offers it"
 KINDS = ("switch", "module", "cable", "fibre")
 """Kinds of part that a case's lists choose among."""
@@ -98,6 +99,8 @@ def _why_not(
         if narrowing and not any(matches(p, kind, part) for p in narrowing):
             return f"{where}.allow"
         named = named or part.id in part_filter.allow
+    if part.status is Status.DISCONTINUED and not owned:
+        return NOT_OWNED
     if part.status not in ORDERABLE and not owned and not named:
         return f"status {part.status.value}"
     limit, lead = case.limits.lead_time_weeks, part.lead_time_weeks

@@ -208,4 +208,5 @@ def worth_of_limit(bench: Workbench, setting: str) -> dict[str, Any]:
         # Without any bound a network would be one cable; twice the ratio is a question that someone asks.
         twice = 2 * limit.value
         return worth_of(bench, setting, f"{limit.text} : 1 doubled", put(bench.case, setting, twice))
-    return worth_of(bench, setting, f"{limit.text}{limit.unit} {limit.verb}, taken away", limit.lifted(bench.case))
+    then = "; as many as wanted" if setting.startswith("owned[") else ", taken away"
+    return worth_of(bench, setting, f"{limit.text}{limit.unit} {limit.verb}{then}", limit.lifted(bench.case))

@@ -13,6 +13,7 @@ from enum import IntEnum, StrEnum
 from fractions import Fraction
 from typing import Any, get_args
 
+from gpunet.catalogs import split_medium_id
 from gpunet.models.base import Strict
 from gpunet.models.case import (
     Backend,
@@ -30,10 +31,11 @@ from gpunet.models.case import (
     Striping,
 )
 from gpunet.models.lossless import Lossless, UnknownBuffers
-from gpunet.models.parts import Catalog, Protocol, ServerRole
+from gpunet.models.parts import Catalog, Protocol, ServerRole, Status
 from gpunet.solver.demand import cages_of
 from gpunet.solver.eligible import KINDS, parts_by_kind
 from gpunet.solver.ladders import Ladder, Shares, down, finer, up
+from gpunet.solver.purchase import part_of
 
 MOST_TIERS = 3
 ANY_RATIO = 10_000.0
@@ -179,7 +181,7 @@ def limits_of(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> li
         *_site(case, catalog, zones),
         *_cluster(case, catalog),
         *_parts("parts", case.parts),
-        *_buying(case),
+        *_buying(case, catalog),
     ]
     for name in FabricName:
         spec: FabricBase | None = getattr(case.fabrics, name.value)
@@ -188,7 +190,7 @@ def limits_of(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> li
     return sorted(found, key=lambda limit: limit.order)
 
 
-def _buying(case: Case) -> Iterator[Limit]:
+def _buying(case: Case, catalog: Catalog) -> Iterator[Limit]:
     """What can be had of a part, and what must be bought beside what the design holds."""
     by = case.limits.lead_time_weeks
     for i, supply in enumerate(case.supply or ()):
@@ -196,6 +198,12 @@ def _buying(case: Case) -> Iterator[Limit]:
             most = Ladder(supply.at_most + 1, 1, ENOUGH - supply.at_most, whole=True)
             setting = f"supply[{i}].at_most"
             yield Limit(setting, supply.at_most, ENOUGH, Order.CEILING, nearer=most, verb=f"of {supply.part} allowed")
+    for i, owned in enumerate(case.owned):
+        item = part_of(catalog, split_medium_id(owned.part)[0])
+        if item is not None and item.status is Status.DISCONTINUED:
+            more = Ladder(owned.quantity + 1, 1, ENOUGH - owned.quantity, whole=True)
+            verb = f"of {owned.part} owned, which is discontinued"
+            yield Limit(f"owned[{i}].quantity", owned.quantity, ENOUGH, Order.CEILING, nearer=more, verb=verb)
     buying = case.buying
     for field, unit in (("max_suppliers", " suppliers"), ("max_split_lines", " split lines")) if buying else ():
         value = getattr(buying, field)
@@ -222,7 +230,8 @@ def _ceilings(case: Case, catalog: Catalog) -> Iterator[Limit]:
 
     if limits.lead_time_weeks is not None:
         known = (part.lead_time_weeks for parts in parts_by_kind(catalog).values() for part in parts.values())
-        longer = sorted({fact.v for fact in known if fact is not None and fact.v > limits.lead_time_weeks})
+        weeks = {fact.v for fact in known if fact is not None} | {supply.from_week for supply in case.supply or ()}
+        longer = sorted(week for week in weeks if week > limits.lead_time_weeks)
         yield from ceiling("lead_time_weeks", nearer=longer, unit=" weeks")
     for field, unit in (("skus", " distinct parts"), ("vendors", " vendors"), ("racks", " network racks")):
         yield from ceiling(field, nearer=up(getattr(limits, field) or 0), unit=unit)

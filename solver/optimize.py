@@ -322,7 +322,9 @@ def _warnings(compiled: Compiled, choice: Choice, bill: Bill) -> tuple[str, ...]
         item = next((table[p] for table in tables for p in (line.part, base) if p in table), None)
         if item is None:
             continue
-        if item.status is not PartStatus.ACTIVE:
+        if item.status is PartStatus.DISCONTINUED:
+            found.append(f"{line.part}: discontinued: these are in the house, and no other can be bought")
+        elif item.status is not PartStatus.ACTIVE:
             found.append(f"{line.part}: status {item.status.value}: confirm that it can be ordered")
         if limit is not None and item.lead_time_weeks is None:
             found.append(f"{line.part}: no lead time is known, so limits.lead_time_weeks could not be checked")

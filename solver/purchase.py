@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gpunet.catalogs import split_medium_id
 from gpunet.models.case import Case
 from gpunet.models.evidence import usd_to_cents
-from gpunet.models.parts import Catalog
+from gpunet.models.parts import Catalog, Part, Status
 from gpunet.models.terms import PriceBreak, Spares
 from gpunet.solver.offers import ENDLESS, Bought, Source, Step, cheapest, in_order, source_of
 from gpunet.solver.quotes import Offer, offers_in_time
@@ -267,7 +267,7 @@ class PurchaseRules:
         self.owned: Mapping[str, int] = {o.part: o.quantity for o in case.owned}
         """Pieces in the house, by part."""
         self._most: dict[str, int] = {}
-        limit = case.limits.lead_time_weeks
+        self._limit = limit = case.limits.lead_time_weeks
         for supply in case.supply or ():
             in_time = limit is None or supply.from_week <= limit
             self._most[supply.part] = self._most.get(supply.part, 0) + (supply.at_most if in_time else 0)
@@ -287,6 +287,17 @@ class PurchaseRules:
         """Whether the pieces of a part are split among suppliers; a price that the case states itself comes first."""
         base, _ = split_medium_id(part)
         return part in self._offers and not {part, base} & self._stated
+
+    def stock_alone(self, part: str) -> str:
+        """Why no piece of a part can be bought beside those in the house, in words; empty where it can."""
+        base, _ = split_medium_id(part)
+        item = part_of(self._catalog, base)
+        if item is None:
+            return ""
+        if item.status is Status.DISCONTINUED:
+            return f"{part} is discontinued"
+        late = self._limit is not None and item.lead_time_weeks is not None and item.lead_time_weeks.v > self._limit
+        return f"{part} is delivered later than limits.lead_time_weeks" if late else ""
 
     def is_unquoted(self, part: str) -> bool:
         """Whether a part cannot be bought, since only what is quoted may be."""
@@ -314,7 +325,8 @@ class PurchaseRules:
         ``supposed``: the price stands for every price that a supplier asks.
         """
         owned = self.owned.get(part, 0)
-        if self.is_plain:
+        not_sold = bool(self.stock_alone(part))
+        if self.is_plain and not not_sold:
             return PartTerms(unit_cents, owned) if owned else None
         base, _ = split_medium_id(part)
         least = self._named(self._terms.minimum_order if self._terms else {}, part, base, 1)
@@ -323,7 +335,7 @@ class PurchaseRules:
             owned,
             pack=self._named(self._terms.packs if self._terms else {}, part, base, 1),
             least=least,
-            most=self._most.get(part),
+            most=0 if not_sold else self._most.get(part),
             breaks=self._steps(part, base),
             incremental=(b := self._breaks.get(part) or self._breaks.get(base)) is not None and b.kind == "incremental",
             spare=None if self._spares is None else self._spare_rule(self._spares, part, base),
@@ -366,11 +378,19 @@ class PurchaseRules:
 
     def _kind(self, base: str) -> str | None:
         """Kind of a part of which spares are kept; adapters are the servers' own."""
-        catalog = self._catalog
-        tables = (
-            ("switch", catalog.switches),
-            ("module", catalog.modules),
-            ("cable", catalog.cables),
-            ("fibre", catalog.fibres),
-        )
-        return next((kind for kind, table in tables if base in table), None)
+        return next((kind for kind, table in _kept(self._catalog) if base in table), None)
+
+
+def _kept(catalog: Catalog) -> tuple[tuple[str, Mapping[str, Part]], ...]:
+    return (
+        ("switch", catalog.switches),
+        ("module", catalog.modules),
+        ("cable", catalog.cables),
+        ("fibre", catalog.fibres),
+    )
+
+
+def part_of(catalog: Catalog, base: str) -> Part | None:
+    """A part that can be bought, by its id; of a cable or fibre without the length."""
+    tables = (*(table for _, table in _kept(catalog)), catalog.nics)
+    return next((table[base] for table in tables if base in table), None)

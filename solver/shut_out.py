@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.study_explain import ShutOut, ShutOutPart
 from gpunet.solver.admit import admit, shut_out
+from gpunet.solver.eligible import NOT_OWNED
 from gpunet.solver.price_ranges import changes
 from gpunet.solver.workbench import Answer, Workbench
 
@@ -44,7 +45,9 @@ def _can_give_way(bench: Workbench, by: str) -> bool:
         spec = getattr(bench.case.fabrics, by.split(".")[1])
         return bool(spec.protocols != type(spec).model_fields["protocols"].default)
     return (
-        by.endswith((".allow", ".deny")) or by.startswith("status ") or by in ("site.fibre", "limits.lead_time_weeks")
+        by.endswith((".allow", ".deny"))
+        or (by.startswith("status ") and by != NOT_OWNED)
+        or by in ("site.fibre", "limits.lead_time_weeks")
     )
 
 

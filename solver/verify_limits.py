@@ -75,9 +75,13 @@ def check_parts(bill: Bill) -> Check:
         ):
             if part_filter is not None and (why := _shut_out(part_filter, kind, part, kinds)):
                 findings.add(f"{name}: not allowed by {where}.{why}")
-        bought = any(o == name or o.startswith(f"{name}-n") for o in owned) or name in named
-        if part.status not in ORDERABLE and not bought:
+        is_owned = any(o == name or o.startswith(f"{name}-n") for o in owned)
+        may_be_named = part.status is not Status.DISCONTINUED and name in named
+        if part.status not in ORDERABLE and not is_owned and not may_be_named:
             findings.add(f"{name}: status {part.status.value}")
+    for name, line in sorted(bill.lines.items()):
+        if line.part is not None and line.part.status is Status.DISCONTINUED and bill.orders[name].bought:
+            findings.add(f"{name}: discontinued, and {bill.orders[name].bought:,} of it are to be bought")
     notes = _host_lists(bill, findings)
     return findings.check(f"every part is allowed and orderable, no host refuses its modules{notes}")
 

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from exhaustive_designs import NS_PER_M, Block, Counts, Design, Fabric, Face, designs, group_of, modes_of
 from exhaustive_offers import is_offered, lowest_cents, order_cents
-from exhaustive_purchase import is_tracked, purchase_cents
+from exhaustive_purchase import is_tracked, needed_pieces, purchase_cents
 from exhaustive_room import Kind, Room, TooSmallError, kinds_of
 
 from gpunet.catalogs import medium_id
@@ -86,8 +86,13 @@ class _Exhaustive:
         every = [*catalog.switches, *catalog.modules, *catalog.nics]
         media = (*catalog.fibres.values(), *catalog.cables.values())
         every += [medium_id(medium.id, stock.length_m) for medium in media for stock in medium.lengths]
-        self.tracked = tuple(part for part in sorted(every) if is_tracked(case, part))
         self.stock = {owned.part: owned.quantity for owned in case.owned}
+        named = {name for part in self.stock for name in (part, part.rpartition("-n")[0])}
+        items = (*catalog.switches.values(), *catalog.modules.values(), *media)
+        gone = {item.id for item in items if item.status is Status.DISCONTINUED and item.id in named}
+        self.gone = {part for part in every if gone & {part, part.rpartition("-n")[0]}}
+        """Parts that are in the house and cannot be bought, every stock length of them."""
+        self.tracked = tuple(part for part in sorted(every) if part in self.gone or is_tracked(case, part))
         self.has_terms = (case.terms, case.spares, case.supply, case.buying) != (None, None, None, None)
         limits = case.limits
         self.remembers_parts = limits.skus is not None or limits.vendors is not None
@@ -215,7 +220,8 @@ class _Exhaustive:
             narrowing = [p for p in parts.allow if p in alike or p in vendors or p == f"{kind}:*"]
             if names & set(parts.deny) or (narrowing and not names & set(narrowing)):
                 return False
-        return part.status in (Status.ACTIVE, Status.CONFIRM)
+        is_owned = any(part.id in (owned, owned.rpartition("-n")[0]) for owned in self.stock)
+        return part.status in (Status.ACTIVE, Status.CONFIRM) or is_owned
 
     def link_parts(self, spec: FabricBase) -> LinkParts:
         """The parts that may make the links of a fabric."""
@@ -299,7 +305,7 @@ class _Exhaustive:
 
     def _as_far_as_it_counts(self, part: str, pieces: int) -> int:
         """Pieces of a part; where stock alone makes it special, no more than there are in stock."""
-        return pieces if self.has_terms else min(self.stock[part], pieces)
+        return pieces if self.has_terms or part in self.gone else min(self.stock[part], pieces)
 
     def tagged(self, tag: Tag, parts: Iterable[tuple[str, int]]) -> Tag:
         """The tag with more parts."""
@@ -366,6 +372,8 @@ class _Exhaustive:
             if together is None:
                 return None
             beyond += together - sum(n * listed[part] for part, n in offered.items())
+        if any(needed_pieces(self.case, part, pieces[part]) for part in self.gone):
+            return None
         for part, n in pieces.items():
             if part in offered:
                 continue

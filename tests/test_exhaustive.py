@@ -11,7 +11,8 @@ from exhaustive_catalog import awkward_catalog
 
 from gpunet.models.case import Case, Objective
 from gpunet.models.design import Status
-from gpunet.models.parts import Catalog
+from gpunet.models.parts import Catalog, Part
+from gpunet.models.parts import Status as PartStatus
 from gpunet.solver.candidates import compile_case
 from gpunet.solver.demand import NoPortsError
 from gpunet.solver.layout import SiteTooSmallError
@@ -29,9 +30,9 @@ def catalog() -> Catalog:
     return awkward_catalog()
 
 
-def found_by_solver(case: Case) -> tuple[int, ...] | None:
+def found_by_solver(case: Case, parts: Catalog | None = None) -> tuple[int, ...] | None:
     """Objectives of the design in their order, cents or milliwatts; none when no design exists."""
-    totals = optimize(case, catalog()).result.totals
+    totals = optimize(case, parts or catalog()).result.totals
     assert totals is not None
     worth = {
         Objective.COST: round(totals.cost_usd * 100),
@@ -41,10 +42,10 @@ def found_by_solver(case: Case) -> tuple[int, ...] | None:
     return tuple(worth[objective] for objective in case.objectives)
 
 
-def is_infeasible(case: Case) -> bool:
+def is_infeasible(case: Case, parts: Catalog | None = None) -> bool:
     """Whether the solver finds nothing; the search for the reasons is left out."""
     try:
-        return search(compile_case(case, catalog())).outcome.status is Status.INFEASIBLE
+        return search(compile_case(case, parts or catalog())).outcome.status is Status.INFEASIBLE
     except (SiteTooSmallError, NoPortsError):
         return True
 
@@ -71,3 +72,34 @@ def test_the_random_cases_are_a_fair_mixture(family: str) -> None:
     cases = [case for seed in range(2 * BATCH) if (case := random_case(seed, catalog(), family)).name not in TAKES_LONG]
     outcomes = {least(case, catalog()) is None for case in cases}
     assert outcomes == {True, False}
+
+
+@cache
+def no_longer_sold(*owned: str) -> Catalog:
+    """The catalogue after some parts have been discontinued."""
+    named = {name for part in owned for name in (part, part.rpartition("-n")[0])}
+    tables: dict[str, dict[str, Part]] = {
+        name: {
+            part.id: part.model_copy(update={"status": PartStatus.DISCONTINUED}) if part.id in named else part
+            for part in getattr(catalog(), name).values()
+        }
+        for name in ("switches", "modules", "cables", "fibres")
+    }
+    return catalog().model_copy(update=tables)
+
+
+@pytest.mark.parametrize("family", ["parts", "terms"])
+def test_no_more_discontinued_parts_are_used_than_are_owned(family: str) -> None:
+    """Random cases that own parts which nobody sells any more: the same optimum as exhaustive search, or none."""
+    cases = [random_case(seed, catalog(), family) for seed in range(50)]
+    cases = [case for case in cases if case.owned and case.name not in TAKES_LONG]
+    outcomes = set()
+    for case in cases:
+        parts = no_longer_sold(*(owned.part for owned in case.owned))
+        expected = least(case, parts)
+        outcomes.add((expected is None, expected == least(case, catalog())))
+        if expected is None:
+            assert is_infeasible(case, parts), case.name
+        else:
+            assert found_by_solver(case, parts) == expected, case.name
+    assert len(outcomes) > 1

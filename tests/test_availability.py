@@ -1,0 +1,128 @@
+"""What can be had: discontinued parts, delivery times, and the week of a supply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tiny_catalog import fact, tiny_catalog
+
+from gpunet.models.case import Case
+from gpunet.models.design import Design, Result, Status
+from gpunet.models.parts import Catalog
+from gpunet.models.parts import Status as PartStatus
+from gpunet.solver.explain import explain
+from gpunet.solver.optimize import optimize
+from gpunet.solver.verify import verify
+
+CATALOG = tiny_catalog()
+FLAT = "flat-sr4"
+NO_OTHER = {"deny": ["flat-dr4", "cable:*"]}
+"""Leaves the flat multimode module as the only one that fits the adapters."""
+PIECES = 16
+"""Modules at the adapters of eight servers with two each."""
+
+
+def case_of(**more: Any) -> Case:
+    """Eight small servers on one backend."""
+    data = {"name": "had", "cluster": {"servers": 8, "server": "server-2"}, "fabrics": {"backend": {}}}
+    return Case.model_validate(data | more)
+
+
+def changed(table: str, part: str, **fields: Any) -> Catalog:
+    """The tiny catalogue with some fields of one part changed."""
+    parts = dict(getattr(CATALOG, table))
+    parts[part] = parts[part].model_copy(update=fields)
+    return CATALOG.model_copy(update={table: parts})
+
+
+GONE = changed("modules", FLAT, status=PartStatus.DISCONTINUED)
+
+
+def used(result: Result, part: str) -> tuple[int, int]:
+    """Pieces of a part in the design and spares of it, and pieces bought."""
+    lines = [line for line in result.bom if line.part == part]
+    return sum(x.quantity + x.spares for x in lines), sum(x.bought for x in lines)
+
+
+def owned(quantity: int) -> dict[str, Any]:
+    """So many of the flat modules in the house."""
+    return {"owned": [{"part": FLAT, "quantity": quantity}]}
+
+
+def test_naming_a_discontinued_part_does_not_let_it_in() -> None:
+    """What a list of allowed parts names is refused all the same, and the reason says so; another part is taken."""
+    assert used(optimize(case_of(), CATALOG).result, FLAT) == (PIECES, PIECES)
+    named = case_of(parts={"allow": [FLAT, "module:*"]})
+    assert used(optimize(named, GONE).result, FLAT) == (0, 0)
+    alone = optimize(case_of(parts={"allow": [FLAT, "twin-sr4"], "deny": ["cable:*"]}), GONE).result
+    assert alone.status is Status.INFEASIBLE
+    assert f"parts.allow: {FLAT} is shut out: status discontinued" in alone.reasons[0]
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cp-sat"])
+def test_a_discontinued_part_goes_as_far_as_it_is_owned(engine: str) -> None:
+    """Of fifteen where sixteen are wanted none is bought; the rest of the design is built another way."""
+    design = optimize(case_of(**owned(PIECES - 1)), GONE, engine=engine)
+    assert design.result.status is Status.OPTIMAL
+    pieces, bought = used(design.result, FLAT)
+    assert 0 < pieces < PIECES
+    assert bought == 0
+    assert any(text.startswith(f"{FLAT}: discontinued") for text in design.result.warnings)
+    assert used(optimize(case_of(**owned(PIECES)), GONE, engine=engine).result, FLAT) == (PIECES, 0)
+
+
+@pytest.mark.parametrize(("have", "more"), [(PIECES - 1, {}), (PIECES, {"spares": {"minimum": {FLAT: 1}}})])
+def test_explain_says_how_many_more_of_a_discontinued_part_it_takes(have: int, more: dict[str, Any]) -> None:
+    """One piece fewer than the design and its spares need: the entry is named with the number that is enough."""
+    study = explain(case_of(parts=NO_OTHER, **owned(have), **more), GONE)
+    assert study.status is Status.INFEASIBLE
+    held = {limit.setting: limit for clash in study.clashes for limit in clash.limits}
+    assert held["owned[0].quantity"].enough == str(have + 1)
+    assert "discontinued" in held["owned[0].quantity"].words
+    assert optimize(case_of(parts=NO_OTHER, **owned(have + 1), **more), GONE).result.status is Status.OPTIMAL
+
+
+def test_an_adapter_that_nobody_sells_leaves_no_design() -> None:
+    """Adapters that every design needs are refused too, unless all of them are owned."""
+    catalog = changed("nics", "nic-400", status=PartStatus.DISCONTINUED)
+    storage = {"mode": "separate", "storage_servers": 2, "storage_server_nic": "nic-400", "storage_server_gbps": 400}
+    servers = {"cluster": {"servers": 8, "server": "server-2", "nics": {"storage": "nic-400"}}}
+    data = servers | {"fabrics": {"backend": {}, "storage": storage | {"server_gbps": 400}}}
+    needed = used(optimize(case_of(**data), CATALOG).result, "nic-400")[0]
+    assert needed
+    without = optimize(case_of(**data), catalog).result
+    assert without.status is Status.INFEASIBLE
+    stock = [{"part": "nic-400", "quantity": needed}]
+    assert optimize(case_of(**data, owned=stock), catalog).result.status is Status.OPTIMAL
+
+
+def test_verify_refuses_to_buy_what_is_discontinued() -> None:
+    """A design that is right today is wrong once a part of it that must be bought is gone."""
+    design = optimize(case_of(**owned(PIECES - 1)), CATALOG)
+    assert verify(design, CATALOG).passed
+    checks = {check.name: check for check in verify(Design(design.case, design.result, design.ledger), GONE).checks}
+    assert not checks["support"].passed
+    assert f"{FLAT}: discontinued, and 1 of it are to be bought" in checks["support"].detail
+
+
+def test_an_owned_part_that_comes_too_late_is_not_bought() -> None:
+    """What is in the house is used whatever its delivery time, and not a piece more."""
+    late = changed("modules", FLAT, lead_time_weeks=fact(30))
+    case = case_of(limits={"lead_time_weeks": 20}, **owned(PIECES - 1))
+    design = optimize(case, late)
+    assert design.result.status is Status.OPTIMAL, design.result.verify
+    pieces, bought = used(design.result, FLAT)
+    assert 0 < pieces < PIECES
+    assert bought == 0
+    assert used(optimize(case_of(limits={"lead_time_weeks": 30}, **owned(PIECES - 1)), late).result, FLAT)[1] == 1
+
+
+def test_explain_names_the_week_of_a_supply() -> None:
+    """Where waiting for a supply is enough, its week is the smallest change, not the next delivery time of any part."""
+    catalog = changed("switches", "eth-tiny-8", lead_time_weeks=fact(40))
+    only = {"allow": ["ib-tiny-8"]}
+    supply = [{"part": "ib-tiny-8", "at_most": 4, "from_week": week} for week in (24, 36)]
+    study = explain(case_of(parts=only, limits={"lead_time_weeks": 20}, supply=supply), catalog)
+    held = {limit.setting: limit for clash in study.clashes for limit in clash.limits}
+    assert held["limits.lead_time_weeks"].enough == "24"

@@ -87,23 +87,28 @@ class Order:
         for j, source in enumerate(terms.sources or ()):
             name = f"{self._name}_{j}"
             sizes = list(source.sizes(largest))
-            pieces = cp.new_int_var(0, max((last for _, last, _ in sizes), default=0), f"offer_{name}")
+            at = [self._within(first, last, f"{name}_{k}") for k, (first, last, _) in enumerate(sizes)]
+            if len(sizes) > 1:
+                cp.add_at_most_one(used for _, used in at)
+            pieces: Any = sum(n for n, _ in at)
             if terms.pack > 1:
                 cp.add(pieces == terms.pack * cp.new_int_var(0, largest // terms.pack, f"offer_packs_{name}"))
-            if source.is_plain and sizes:
-                cost = sizes[0][2] * pieces
-            else:
-                cost = cp.new_int_var(0, max((last * cents for _, last, cents in sizes), default=0), f"cost_{name}")
-                cases = [cp.new_bool_var(f"size_{name}_{k}") for k in range(len(sizes) + 1)]
-                cp.add_exactly_one(cases)
-                for case, (first, last, cents) in zip(cases, [(0, 0, 0), *sizes], strict=True):
-                    cp.add_linear_constraint(pieces, first, last).only_enforce_if(case)
-                    cp.add(cost == cents * pieces).only_enforce_if(case)
             ordered += pieces
-            price += cost
+            price += sum(cents * n for (_, _, cents), (n, _) in zip(sizes, at, strict=True))
             self.from_supplier.setdefault(source.supplier, []).append(pieces)
         cp.add(ordered >= due)
         return ordered, price
+
+    def _within(self, first: int, last: int, name: str) -> tuple[Any, Any]:
+        """So many pieces of one offer at one price: none, or between two bounds; and whether there are any."""
+        from ortools.sat.python import cp_model
+
+        sizes = cp_model.Domain.from_intervals([[0, 0], [first, last]])
+        pieces = self._cp.new_int_var_from_domain(sizes, f"offer_{name}")
+        used = self._cp.new_bool_var(f"offered_{name}")
+        self._cp.add(pieces >= first * used)
+        self._cp.add(pieces <= last * used)
+        return pieces, used
 
     def _corners(self, largest: int) -> list[int]:
         return [n for first, last, _, _ in self.terms.orders(largest) for n in (first, last)] or [0]

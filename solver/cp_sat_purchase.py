@@ -101,10 +101,7 @@ class Order:
 
     def _within(self, first: int, last: int, name: str) -> tuple[Any, Any]:
         """So many pieces of one offer at one price: none, or between two bounds; and whether there are any."""
-        from ortools.sat.python import cp_model
-
-        sizes = cp_model.Domain.from_intervals([[0, 0], [first, last]])
-        pieces = self._cp.new_int_var_from_domain(sizes, f"offer_{name}")
+        pieces = self._cp.new_int_var(0, last, f"offer_{name}")
         used = self._cp.new_bool_var(f"offered_{name}")
         self._cp.add(pieces >= first * used)
         self._cp.add(pieces <= last * used)

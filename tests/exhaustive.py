@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeVar
 from exhaustive_designs import NS_PER_M, Block, Counts, Design, Fabric, Face, designs, group_of, modes_of
 from exhaustive_offers import is_offered, lowest_cents, order_cents
 from exhaustive_purchase import is_tracked, needed_pieces, purchase_cents
+from exhaustive_racks import Stands, fewest_racks, is_within, stands_of, together
 from exhaustive_room import Kind, Room, TooSmallError, kinds_of
 
 from gpunet.catalogs import medium_id
@@ -62,6 +63,8 @@ class Tag(NamedTuple):
     """Parts in use, where their number or their vendors are limited."""
     stock: tuple[int, ...]
     """Pieces in use of every part of which the number matters, such as owned ones."""
+    stands: Stands = ()
+    """Where switches stand, where network racks have a price."""
 
 
 Front = dict[Tag, list[Sums]]
@@ -111,6 +114,7 @@ class _Exhaustive:
         if case.buying is not None or (case.terms is not None and case.terms.price_breaks):
             # A price step or an offer may save any amount.
             self.most_saved = 1 << 60
+        self.rack_cents = None if case.site.rack.cost_usd is None else _cents(case.site.rack.cost_usd)
         self.best: tuple[int, ...] | None = None
 
     def least(self) -> tuple[int, ...] | None:
@@ -314,7 +318,20 @@ class _Exhaustive:
     def _joined(self, one: Tag, other: Tag) -> Tag:
         pairs = zip(self.tracked, one.stock, other.stock, strict=True)
         stock = (self._as_far_as_it_counts(part, a + b) for part, a, b in pairs)
-        return Tag(one.parts | other.parts, tuple(stock))
+        return Tag(one.parts | other.parts, tuple(stock), together(one.stands, other.stands))
+
+    def standing(self, tag: Tag, design: Design) -> Tag:
+        """The tag with where the switches of a design stand."""
+        if self.rack_cents is None:
+            return tag
+        return tag._replace(stands=stands_of(self.catalog, design.switches, design.leaf_rows))
+
+    def _paid_for_racks(self, tag: Tag, sums: Sums) -> Sums | None:
+        """The sums with the racks that the switches need; none where one is larger than a rack."""
+        if self.rack_cents is None:
+            return sums
+        racks = fewest_racks(self.case, tag.stands)
+        return None if racks is None else sums.plus(self.counted(self.rack_cents, 0, self.rack_cents), racks)
 
     def _both(self, one: Front, other: Front) -> Front:
         found: dict[Tag, set[Sums]] = {}
@@ -335,6 +352,10 @@ class _Exhaustive:
     def is_beyond(self, tag: Tag, sums: Sums) -> bool:
         """Whether no completion of a partial design can be within the limits."""
         limits = self.case.limits
+        paid = self._paid_for_racks(tag, sums)
+        if paid is None:
+            return True
+        sums = paid
         if any(sums.power > limit for limit in self.power_limits_mw):
             return True
         # Stock is taken off once at the end, so only the cost less all that stock may save is certain here.
@@ -382,7 +403,10 @@ class _Exhaustive:
             if order is None:
                 return None
             beyond += order - n * price
-        net = Sums(sums.cost + beyond * self.counts[0], sums.power, sums.tco + beyond * self.counts[2])
+        paid = self._paid_for_racks(tag, sums)
+        if paid is None:
+            return None
+        net = Sums(paid.cost + beyond * self.counts[0], paid.power, paid.tco + beyond * self.counts[2])
         if self.is_beyond(tag, sums) or (self.cost_limit is not None and net.cost > self.cost_limit):
             return None
         return tuple(net[rank] for rank in self.ranks)
@@ -454,7 +478,10 @@ class _FabricFront:
         for design in designs(self.fabric, is_hopeless):
             if is_hopeless(design.switches):
                 continue
-            start, switches = whole.tag(_together(design.switches)), self._switch_sums(design.switches)
+            start = whole.standing(whole.tag(_together(design.switches)), design)
+            switches = self._switch_sums(design.switches)
+            if whole.is_beyond(start, switches):
+                continue
             blocks = design.blocks()
             ways = {block: self.ways(block) for block in blocks}
             if not all(ways.values()) or self._is_slow(design, blocks):
@@ -487,7 +514,9 @@ class _FabricFront:
         if self.whole.tracked:
             return False
         return any(
-            have.parts <= tag.parts and any(all(map(int.__le__, sums, floor)) for sums in found)
+            have.parts <= tag.parts
+            and is_within(have.stands, tag.stands)
+            and any(all(map(int.__le__, sums, floor)) for sums in found)
             for have, found in front.items()
         )
 

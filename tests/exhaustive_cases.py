@@ -15,9 +15,9 @@ FEW_SERVERS = (1, 1, 2, 2, 3, 4)
 def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     """A case of one family: ``plain`` (nothing couples), ``limits`` (ceilings and ranked objectives), ``parts``
     (limits on parts and vendors, owned stock), ``fabrics`` (several fabrics), ``terms`` (spares, supply, terms of
-    sale, owned stock) or ``quotes`` (an order split among suppliers)."""
+    sale, owned stock), ``quotes`` (an order split among suppliers) or ``racks`` (network racks with a price)."""
     draw = Random(f"{family} {seed}")
-    coupled = family in ("parts", "fabrics", "terms", "quotes")
+    coupled = family in ("parts", "fabrics", "terms", "quotes", "racks")
     servers = draw.choice(FEW_SERVERS if coupled else SERVERS)
     case: dict[str, Any] = {
         "name": f"{family}-{seed}",
@@ -45,7 +45,9 @@ def random_case(seed: int, catalog: Catalog, family: str) -> Case:
         case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 1, 2])
         case["prices"].pop("overrides_usd")
         case |= _quotes(draw, catalog)
-    if family == "fabrics":
+    if family == "racks":
+        case |= _racks(draw, case)
+    if family == "fabrics" or (family == "racks" and case["cluster"]["server"] == "server-4"):
         case["fabrics"] |= _more_fabrics(draw)
     return Case.model_validate(case)
 
@@ -116,6 +118,32 @@ def _quotes(draw: Random, catalog: Catalog) -> dict[str, Any]:
         found["terms"] = {"packs": {named[0]: draw.randint(2, 5)}}
     if draw.random() < 0.25:
         found["spares"] = {"minimum": {named[0]: draw.randint(1, 2)}}
+    return found
+
+
+def _racks(draw: Random, case: dict[str, Any]) -> dict[str, Any]:
+    """Racks that hold few switches, with places enough for them; many of these cases have several rows."""
+    many = [1, 2, 3, 4] if case["cluster"]["server"] == "server-4" else [3, 4, 5, 6, 8, 9]
+    case["cluster"]["servers"] = draw.choice(many)
+    backend = case["fabrics"]["backend"]
+    backend["max_tiers"] = max(backend.get("max_tiers", 2), draw.choice([2, 2, 2, 3]))
+    if draw.random() < 0.6:
+        case["parts"] = {}
+    rack = {"units": draw.choice([6, 6, 7, 9]), "power_kw": draw.choice([3.2, 3.6, 4.1, 5, 6.5])}
+    rack["cost_usd"] = draw.choice([800.5, 2_500, 8_000, 30_000])
+    places = {"network_racks_per_row": 14, "network_racks_central": 24, "rack": rack}
+    few = {"racks_per_row": draw.choice([1, 2, 3, 4])} if draw.random() < 0.7 else {}
+    found: dict[str, Any] = {"site": case["site"] | few | places | {"servers_per_rack": 1}}
+    found["site"].pop("rows", None)
+    found["objective"] = draw.choice(["cost"] * 4 + ["tco", ["cost", "power"], ["power", "cost"]])
+    if draw.random() < 0.25:
+        found["limits"] = {"cost_usd": draw.randint(15, 150) * 1_000}
+    else:
+        case.pop("limits", None)
+    if draw.random() < 0.15:
+        found["owned"] = [{"part": draw.choice(["ib-tiny-4", "ib-tiny-8"]), "quantity": draw.randint(1, 4)}]
+    if draw.random() < 0.15:
+        found["terms"] = {"packs": {draw.choice(["ib-tiny-4", "eth-tiny-8"]): draw.randint(2, 4)}}
     return found
 
 

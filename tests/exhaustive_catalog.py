@@ -225,3 +225,25 @@ def awkward_catalog() -> Catalog:
             "servers": tiny.servers | {server.id: server for server in servers},
         }
     )
+
+
+SIZES = {
+    "ib-tiny-4": (1, 1_100),
+    "ib-tiny-8": (2, 1_500),
+    "eth-tiny-8": (1, 1_250),
+    "eth-tiny-16": (4, 2_100),
+    "eth-duo-6": (3, 700),
+    "ib-hot-6": (2, 900),
+    "eth-pipe-6": (1, 1_000),
+}
+"""Rack units and watts of supply."""
+
+
+def sized_catalog() -> Catalog:
+    """The same with switches of many sizes, which fill racks by units or by watts."""
+    whole = awkward_catalog()
+    switches = {
+        part: switch.model_copy(update={"rack_units": fact(SIZES[part][0]), "power_supply_w": fact(SIZES[part][1])})
+        for part, switch in whole.switches.items()
+    }
+    return whole.model_copy(update={"version": "sized", "switches": switches})

@@ -55,6 +55,8 @@ class Design(NamedTuple):
     blocks: Callable[[], Counter[Block]]
     switch_ns: float | None
     """Switches of the longest path, ns; none where one publishes no latency."""
+    leaf_rows: tuple[int, ...]
+    """Row of every leaf; ``MIDDLE`` for the central zone, where all other switches stand."""
 
 
 class Spread(NamedTuple):
@@ -241,7 +243,8 @@ class _Search:
         spread = Spread(1, 1, 0, 0, len(self.cages[0]))
         latency_ns = leaf.latency_ns.v if leaf.latency_ns else None
         if self.spec.min_leaves == 1 and holds(leaf, self._down_uses(spread, downs)) and self._in_limits(1, latency_ns):
-            yield Design(((leaf.id, 1),), lambda: self._endpoint_blocks(spread, downs), latency_ns)
+            rows = self._leaf_rows(spread)
+            yield Design(((leaf.id, 1),), lambda: self._endpoint_blocks(spread, downs), latency_ns, rows)
 
     def _spreads(self) -> list[Spread]:
         found = []
@@ -322,6 +325,7 @@ class _Search:
                 ((leaf.id, spread.leaves), (spine.id, stripe.uppers)),
                 lambda: self._endpoint_blocks(spread, downs) + stripe_blocks(stripe, lengths, "leaf-spine"),
                 latency([leaf, leaf, spine]),
+                self._leaf_rows(spread),
             )
 
     def _three_tiers(
@@ -357,6 +361,7 @@ class _Search:
                                 (*lower_tiers, (core.id, plane.uppers * stripe.uppers)),
                                 lambda plane=plane: self._three_tier_blocks(spread, downs, stripe, plane, pods, in_pod),
                                 latency([leaf, leaf, spine, spine, core]),
+                                self._leaf_rows(spread),
                             )
 
     def _three_tier_blocks(
@@ -379,6 +384,9 @@ class _Search:
 
     def _find_leaf_lengths(self, spread: Spread) -> tuple[float, ...]:
         return tuple(self.room.leaf_to_spine(self._first_rack(spread, leaf)) for leaf in range(spread.leaves))
+
+    def _leaf_rows(self, spread: Spread) -> tuple[int, ...]:
+        return tuple(self.room.leaf_row(self._first_rack(spread, leaf)) for leaf in range(spread.leaves))
 
     def _endpoint_blocks(self, spread: Spread, downs: tuple[Face, ...]) -> Counter[Block]:
         found: Counter[Block] = Counter()

@@ -96,6 +96,9 @@ class Room:
         block = math.ceil(math.sqrt(self.middle_width * site.row_pitch_m / site.rack_pitch_m))
         self.middle_columns = min(self.columns, max(12, block))
         self.network_rows = 0 if self.single else math.ceil(self.middle_width / self.middle_columns)
+        self._to_leaf: dict[tuple[int, int], float] = {}
+        self._to_spine: dict[int, float] = {}
+        self._to_core: float | None = None
         self.first_column = self.columns // 2 if site.switch_placement is Placement.ROW_MIDDLE else self.columns
 
     def rack(self, number: int) -> tuple[float, float]:
@@ -127,12 +130,18 @@ class Room:
             for i in range(self.middle_width)
         ]
 
+    def leaf_row(self, rack: int) -> int:
+        """Row beside which the leaves of a group stand whose first host is in ``rack``; ``MIDDLE`` where none does."""
+        if self.case.site.switch_placement is Placement.NETWORK_ROW:
+            return MIDDLE
+        # Reserved ports belong to no row: a leaf that begins with one stands where the servers end.
+        return (self.server_racks - 1 if rack == MIDDLE else rack) // self.columns
+
     def leaf_zone(self, rack: int) -> list[tuple[float, float]]:
         """Every place where the leaves of a group may stand whose first host is in ``rack``."""
-        if self.case.site.switch_placement is Placement.NETWORK_ROW:
+        row = self.leaf_row(rack)
+        if row == MIDDLE:
             return self.middle()
-        # Reserved ports belong to no row: a leaf that begins with one stands where the servers end.
-        row = (self.server_racks - 1 if rack == MIDDLE else rack) // self.columns
         return [
             ((self.first_column + i) * self.case.site.rack_pitch_m, self._row_y(row)) for i in range(self.leaf_width)
         ]
@@ -145,16 +154,24 @@ class Room:
 
     def host_to_leaf(self, host: Host, leaf_rack: int) -> float:
         """Routed length from a host to a leaf of the group that begins in ``leaf_rack``."""
-        ends = self.middle() if host.rack == MIDDLE else [self.rack(host.rack)]
-        return self.run(ends, self.leaf_zone(leaf_rack))
+        key = host.rack, self.leaf_row(leaf_rack)
+        if key not in self._to_leaf:
+            ends = self.middle() if host.rack == MIDDLE else [self.rack(host.rack)]
+            self._to_leaf[key] = self.run(ends, self.leaf_zone(leaf_rack))
+        return self._to_leaf[key]
 
     def leaf_to_spine(self, leaf_rack: int) -> float:
         """Routed length from a leaf of the group that begins in ``leaf_rack`` to any spine."""
-        return self.run(self.leaf_zone(leaf_rack), self.middle())
+        row = self.leaf_row(leaf_rack)
+        if row not in self._to_spine:
+            self._to_spine[row] = self.run(self.leaf_zone(leaf_rack), self.middle())
+        return self._to_spine[row]
 
     def spine_to_core(self) -> float:
         """Routed length from any spine to any core."""
-        return self.run(self.middle(), self.middle())
+        if self._to_core is None:
+            self._to_core = self.run(self.middle(), self.middle())
+        return self._to_core
 
 
 def _storage_servers(case: Case, servers: int) -> int:

@@ -198,6 +198,20 @@ class BomLine(Strict):
         return {name: value for name, value in found.items() if value or name not in _LEFT_OUT}
 
 
+class Delivery(Strict):
+    """When everything that is bought is there, and what sets that date."""
+
+    weeks: float
+    """Weeks from the order until the last of the parts with a known delivery time is there."""
+    parts: tuple[str, ...]
+    """Parts that take so long, in the order of the bill."""
+    how: str
+    """How the time of the first of them is known: ``read``, ``recalled`` or ``estimated`` by the catalogue, ``quoted``
+    by its supplier, or ``supply``: the week of the case's supply that the order reaches into."""
+    unknown: tuple[str, ...] = ()
+    """Parts that are bought and whose delivery time nobody gives."""
+
+
 class Check(Strict):
     """One verification."""
 
@@ -237,6 +251,9 @@ class Result(Strict):
     """Each fabric by name."""
     bom: tuple[BomLine, ...] = ()
     """What to buy."""
+    delivery: Delivery | None = None
+    """When the last part is there; only where the case asks about time (a limit, supply by weeks or quoted delivery
+    times), and left out of the JSON otherwise."""
     verify: Verification | None = None
     """What was checked; none without a design."""
     reasons: tuple[str, ...] = ()
@@ -251,6 +268,11 @@ class Result(Strict):
     """``highs``, ``scip`` or ``cp-sat``."""
     seconds: float = 0.0
     """Time from reading the parts to the verified design, s."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        found: dict[str, object] = handler(self)
+        return {name: value for name, value in found.items() if value is not None or name != "delivery"}
 
 
 @dataclass(repr=False)

@@ -13,7 +13,7 @@ from enum import IntEnum, StrEnum
 from fractions import Fraction
 from typing import Any, get_args
 
-from gpunet.catalogs import split_medium_id
+from gpunet.catalogs import find_part
 from gpunet.models.base import Strict
 from gpunet.models.case import (
     Backend,
@@ -35,7 +35,6 @@ from gpunet.models.parts import Catalog, Protocol, ServerRole, Status
 from gpunet.solver.demand import cages_of
 from gpunet.solver.eligible import KINDS, parts_by_kind
 from gpunet.solver.ladders import Ladder, Shares, down, finer, up
-from gpunet.solver.purchase import part_of
 
 MOST_TIERS = 3
 ANY_RATIO = 10_000.0
@@ -199,7 +198,7 @@ def _buying(case: Case, catalog: Catalog) -> Iterator[Limit]:
             setting = f"supply[{i}].at_most"
             yield Limit(setting, supply.at_most, ENOUGH, Order.CEILING, nearer=most, verb=f"of {supply.part} allowed")
     for i, owned in enumerate(case.owned):
-        item = part_of(catalog, split_medium_id(owned.part)[0])
+        item = find_part(catalog, owned.part)
         if item is not None and item.status is Status.DISCONTINUED:
             more = Ladder(owned.quantity + 1, 1, ENOUGH - owned.quantity, whole=True)
             verb = f"of {owned.part} owned, which is discontinued"

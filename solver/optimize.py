@@ -24,6 +24,7 @@ from gpunet.models.parts import Status as PartStatus
 from gpunet.solver.bill import Bill, make_bill
 from gpunet.solver.build import Builder
 from gpunet.solver.candidates import Compiled, compile_case
+from gpunet.solver.delivery import asks_for_time, delivery_of
 from gpunet.solver.demand import NoPortsError
 from gpunet.solver.engines import Engine, EngineError
 from gpunet.solver.explain import why_not
@@ -122,6 +123,7 @@ def _design(compiled: Compiled, found: Found, engine: str, say: Tell, begun: flo
         totals=bill.totals(),
         fabrics=_fabrics(data, choice, ledger, ties),
         bom=bill.lines,
+        delivery=delivery_of(case, catalog, bill.lines) if asks_for_time(case) else None,
         warnings=_warnings(compiled, choice, bill),
         catalog_version=catalog.version,
         gpunet_version=importlib.metadata.version("gpunet"),

@@ -13,10 +13,10 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from gpunet.catalogs import split_medium_id
+from gpunet.catalogs import find_part, split_medium_id
 from gpunet.models.case import Case
 from gpunet.models.evidence import usd_to_cents
-from gpunet.models.parts import Catalog, Part, Status
+from gpunet.models.parts import Catalog, Status
 from gpunet.models.terms import PriceBreak, Spares
 from gpunet.solver.offers import ENDLESS, Bought, Source, Step, cheapest, in_order, source_of
 from gpunet.solver.quotes import Offer, offers_in_time
@@ -290,8 +290,7 @@ class PurchaseRules:
 
     def stock_alone(self, part: str) -> str:
         """Why no piece of a part can be bought beside those in the house, in words; empty where it can."""
-        base, _ = split_medium_id(part)
-        item = part_of(self._catalog, base)
+        item = find_part(self._catalog, part)
         if item is None:
             return ""
         if item.status is Status.DISCONTINUED:
@@ -378,19 +377,11 @@ class PurchaseRules:
 
     def _kind(self, base: str) -> str | None:
         """Kind of a part of which spares are kept; adapters are the servers' own."""
-        return next((kind for kind, table in _kept(self._catalog) if base in table), None)
-
-
-def _kept(catalog: Catalog) -> tuple[tuple[str, Mapping[str, Part]], ...]:
-    return (
-        ("switch", catalog.switches),
-        ("module", catalog.modules),
-        ("cable", catalog.cables),
-        ("fibre", catalog.fibres),
-    )
-
-
-def part_of(catalog: Catalog, base: str) -> Part | None:
-    """A part that can be bought, by its id; of a cable or fibre without the length."""
-    tables = (*(table for _, table in _kept(catalog)), catalog.nics)
-    return next((table[base] for table in tables if base in table), None)
+        catalog = self._catalog
+        tables = (
+            ("switch", catalog.switches),
+            ("module", catalog.modules),
+            ("cable", catalog.cables),
+            ("fibre", catalog.fibres),
+        )
+        return next((kind for kind, table in tables if base in table), None)

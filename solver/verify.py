@@ -30,6 +30,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         verify_site,
     )
     from gpunet.solver.verify_book import Book
+    from gpunet.solver.verify_delivery import check_delivery
     from gpunet.solver.verify_flow import check_flow
     from gpunet.solver.verify_growth import check_oversubscription
     from gpunet.solver.verify_headroom import check_headroom, concerns_headroom
@@ -69,6 +70,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         verify_limits.check_limits(bill),
         verify_limits.check_parts(bill),
         *((check_supply(book.case, bill.orders),) if book.case.supply else ()),
+        *((check_delivery(bill),) if book.result.delivery is not None else ()),
         *((check_buying(book.case, book.result.bom, set(bill.split)),) if book.case.buying else ()),
         *((check_headroom(nets),) if concerns_headroom(design) else ()),
     )

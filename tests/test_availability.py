@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from html import unescape
+from io import BytesIO
 from typing import Any
 
 import pytest
+from openpyxl import load_workbook
 from tiny_catalog import fact, tiny_catalog
 
 from gpunet.models.case import Case
 from gpunet.models.design import Design, Result, Status
 from gpunet.models.parts import Catalog
 from gpunet.models.parts import Status as PartStatus
+from gpunet.report.delivery import delivery_words
+from gpunet.report.design_text import design_page
+from gpunet.report.html import html_report
+from gpunet.report.workbook import workbook
 from gpunet.solver.explain import explain
 from gpunet.solver.optimize import optimize
 from gpunet.solver.verify import verify
@@ -126,3 +133,70 @@ def test_explain_names_the_week_of_a_supply() -> None:
     study = explain(case_of(parts=only, limits={"lead_time_weeks": 20}, supply=supply), catalog)
     held = {limit.setting: limit for clash in study.clashes for limit in clash.limits}
     assert held["limits.lead_time_weeks"].enough == "24"
+
+
+# --- the date ---------------------------------------------------------------------------------------------------------
+
+
+def slow(weeks: dict[str, float]) -> Catalog:
+    """The tiny catalogue with delivery times of some modules."""
+    modules = {part: m.model_copy(update={"lead_time_weeks": fact(weeks[part])} if part in weeks else {})
+               for part, m in CATALOG.modules.items()}  # fmt: skip
+    return CATALOG.model_copy(update={"modules": modules})
+
+
+def quote(part: str, weeks: float) -> dict[str, Any]:
+    """A quote of one part with its delivery time."""
+    return {"supplier": "Alder", "lines": [{"part": part, "unit_usd": 1, "lead_time_weeks": weeks}]}
+
+
+SUPPLY = [{"part": FLAT, "at_most": 10, "from_week": week} for week in (30, 6, 18)]
+
+
+@pytest.mark.parametrize(
+    ("more", "weeks", "parts", "how"),
+    [
+        ({"limits": {"lead_time_weeks": 20}}, 12, ("twin-sr4",), "estimated"),
+        ({"supply": SUPPLY}, 18, (FLAT,), "supply"),
+        ({"supply": SUPPLY, "owned": [{"part": FLAT, "quantity": 6}]}, 12, ("twin-sr4",), "estimated"),
+        ({"quotes": [quote("twin-sr4", 3)]}, 9, (FLAT,), "estimated"),
+        ({"quotes": [quote("twin-sr4", 40)]}, 40, ("twin-sr4",), "quoted"),
+        ({"quotes": [quote("twin-sr4", 40)], "buying": {}}, 40, ("twin-sr4",), "quoted"),
+        ({"quotes": [quote("twin-sr4", 9)]}, 9, (FLAT, "twin-sr4"), "estimated"),
+    ],
+)
+def test_the_part_that_comes_last_sets_the_date(
+    more: dict[str, Any], weeks: float, parts: tuple[str, ...], how: str
+) -> None:
+    """Catalogue, quotes and supply by weeks, as far as the order reaches; stock sets no date; checked again."""
+    catalog = slow({FLAT: 9, "twin-sr4": 12})
+    design = optimize(case_of(**more), catalog)
+    found = design.result.delivery
+    assert found is not None
+    assert (found.weeks, found.parts, found.how) == (weeks, parts, how)
+    assert "ib-tiny-8" in found.unknown
+    for wrong in ({"weeks": weeks + 1}, {"parts": ("ib-tiny-8",)}, {"unknown": ()}):
+        told = design.result.model_copy(update={"delivery": found.model_copy(update=wrong)})
+        checks = {check.name: check for check in verify(Design(design.case, told, design.ledger), catalog).checks}
+        assert not checks["delivery"].passed, wrong
+
+
+def test_a_case_that_says_nothing_of_time_gets_no_new_field() -> None:
+    """The JSON stays as it was; the reports tell the date all the same, and nothing where no time is known."""
+    catalog = slow({FLAT: 9, "twin-sr4": 12})
+    design = optimize(case_of(), catalog)
+    assert "delivery" not in design.result.model_dump(mode="json")
+    assert "set by twin-sr4: ~12 weeks after the order (estimated)" in delivery_words(design, catalog)
+    assert delivery_words(design) == ""
+    assert delivery_words(optimize(case_of(), CATALOG), CATALOG) == ""
+
+
+def test_every_report_names_the_part_that_sets_the_date() -> None:
+    """Printed report, page and workbook."""
+    catalog = slow({FLAT: 9, "twin-sr4": 12})
+    design = optimize(case_of(), catalog)
+    says = delivery_words(design, catalog)
+    assert any(getattr(block, "text", "") == says for block in design_page(design, catalog))
+    assert says in unescape(html_report(design, catalog))
+    book = load_workbook(BytesIO(workbook(design, catalog)))
+    assert says in [cell.value for row in book["Summary"].iter_rows() for cell in row]

@@ -7,6 +7,7 @@ from gpunet.models.parts import Catalog
 from gpunet.report.answer import answer
 from gpunet.report.bill import bill
 from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point, Shown, Table, Tone
+from gpunet.report.delivery import delivery_words
 from gpunet.report.fabrics import fabrics
 from gpunet.report.sketch import sketch
 
@@ -15,14 +16,20 @@ _CHECKS = (Column("check", name=True), Column("result", name=True), Column("what
 
 def design_page(design: Design, catalog: Catalog) -> list[Shown]:
     """The report with sketches under its answer, for a page of text."""
-    answered, *rest = design_report(design)
+    answered, *rest = design_report(design, catalog)
     return [answered, *sketch(design, catalog), *rest]
 
 
-def design_report(design: Design) -> list[Block]:
-    """Answer, fabrics, bill, checks and warnings of a result that has a design."""
+def design_report(design: Design, catalog: Catalog | None = None) -> list[Block]:
+    """Answer, fabrics, bill, date, checks and warnings of a result that has a design.
+
+    Without a catalogue the date is told only where the result has it.
+    """
     result = design.result
     blocks: list[Block] = [Paragraph(answer(design)), *fabrics(result), *bill(result)]
+    told = delivery_words(design, catalog)
+    if told:
+        blocks.append(Paragraph(told))
     if result.verify is not None:
         blocks += verification(result.verify)
     if result.warnings:

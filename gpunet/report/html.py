@@ -53,4 +53,4 @@ def html_report(design: Design, catalog: Catalog, studies: Sequence[Study] = ())
     made_with = (
         f"gpunet {result.gpunet_version}, catalogue {result.catalog_version}, solver {result.engine}. All money in USD."
     )
-    return render(Page(f"Network design: {name}", answer_section(design, rivals, ask), sections, made_with))
+    return render(Page(f"Network design: {name}", answer_section(design, catalog, rivals, ask), sections, made_with))

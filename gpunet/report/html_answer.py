@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpunet.models.design import Design, FabricDesign, Result, Status
+from gpunet.models.parts import Catalog
 from gpunet.models.study_rivals import Rival, Rivals
 from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point, Table, Tone
+from gpunet.report.delivery import delivery_words
 from gpunet.report.html_page import Command, Facts, Fold, Item, Section
 from gpunet.report.words import FIRM, counted, kw, listed, percent, usd
 
@@ -34,10 +36,13 @@ _CHANGES_SHOWN = 4
 _MEASURES = {"cost": "cost", "power": "largest draw", "tco": "cost of ownership"}
 
 
-def answer_section(design: Design, rivals: Rivals | None, ask: Command) -> Section:
+def answer_section(design: Design, catalog: Catalog, rivals: Rivals | None, ask: Command) -> Section:
     """The first chapter. ``ask`` says how to get the runner-up where nobody asked for it."""
     result = design.result
     items: list[Item] = [Paragraph(_build(design)), _facts(design), Paragraph(_proof(result))]
+    told = delivery_words(design, catalog)
+    if told:
+        items.append(Paragraph(told))
     items += [Heading("What to build"), Table(_FABRICS, tuple(_fabric(n, f) for n, f in result.fabrics.items()))]
     why = _why(rivals, list(result.fabrics)) if rivals else [ask]
     items += [Heading("Why this and not the runner-up"), *why, *_ties(result)]

@@ -9,6 +9,7 @@ from gpunet.models.design import BomLine, Design, FabricDesign, Totals
 from gpunet.models.evidence import usd_to_cents
 from gpunet.models.parts import Catalog
 from gpunet.report.answer import answer
+from gpunet.report.delivery import delivery_words
 from gpunet.report.words import gbps
 from gpunet.report.workbook_bom import TYPED, BomCells
 from gpunet.report.workbook_page import Book, Cell, Column, Formula, Sheet, Value
@@ -53,6 +54,9 @@ class Summary:
         _fabrics(sheet, design)
         sheet.section("As designed")
         sheet.paragraph(_SECONDS.sub("", answer(design)))
+        told = delivery_words(design, catalog)
+        if told:
+            sheet.paragraph(told)
         for warning in design.result.warnings:
             sheet.paragraph(warning)
         sheet.paragraph(

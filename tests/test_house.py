@@ -233,8 +233,8 @@ UNITS = (
     "_per_lane",
     "_usd",
     "_w",
-    "_weeks",
     "units",
+    "weeks",
     "years",
 )
 COUNTS_AND_RATIOS = {

@@ -68,7 +68,7 @@ class Compiled:
             for measure in self.measures.values():
                 measure.forget(part)
         for scope in (*(scope for scopes in self.scopes.values() for scope in scopes), *self.oob_scopes.values()):
-            scope.core_gbps, scope.core_faces = {}, {}
+            scope.forget_prices()
         _adapters(self)
 
     @property

@@ -164,10 +164,7 @@ def _of_one_vendor(compiled: Compiled, scopes: list[Scope], first: Objective) ->
     found = []
     for vendor in vendors:
         own = [
-            dataclasses.replace(
-                scope, switches=[s for s in scope.switches if s.vendor == vendor], core_gbps={}, core_faces={}
-            )
-            for scope in scopes
+            dataclasses.replace(scope, switches=[s for s in scope.switches if s.vendor == vendor]) for scope in scopes
         ]
         found += best_of([scope for scope in own if scope.switches], first)
     return found

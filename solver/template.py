@@ -255,6 +255,7 @@ class Measure:
         self._lengths: dict[tuple[object, ...], list[float]] = {}
         self._kinds: dict[tuple[object, ...], int] = {}
         self._weights: dict[str, Weight] = {}
+        self._bound_weights: dict[str, Weight] = {}
         self._shares: dict[str, int] = {}
         self._starts: dict[int, list[int]] = {}
         self._nearest: dict[int, Counter[float]] = {}
@@ -431,6 +432,7 @@ class Measure:
     def forget(self, part: str) -> None:
         """Drop what depends on the price of a part, which has changed."""
         self._weights.pop(part, None)
+        self._bound_weights.pop(part, None)
 
     def switch_weight(self, switch: Switch) -> Weight:
         """What one switch adds to each total."""
@@ -444,9 +446,12 @@ class Measure:
 
     def bound_weight(self, switch: Switch) -> Weight:
         """What one switch adds to each total at least: owned switches may be free."""
-        weight = self.switch_weight(switch)
-        free = self.prices.free_cents(switch.id)
-        return Weight(weight.cost - free, weight.power, weight.tco - free)
+        found = self._bound_weights.get(switch.id)
+        if found is None:
+            weight = self.switch_weight(switch)
+            free = self.prices.free_cents(switch.id)
+            found = self._bound_weights[switch.id] = Weight(weight.cost - free, weight.power, weight.tco - free)
+        return found
 
     def rack_share(self, switch: Switch) -> int:
         """Share of a rack one switch takes by units or watts, whichever is more, millionths, rounded up."""

@@ -86,10 +86,14 @@ class Scope:
     management: bool = False
     leaf_models: frozenset[str] | None = None
     """Models that may be leaves; any when none."""
-    core_faces: dict[tuple[float, int], list[tuple[float, Switch, Face]]] = field(default_factory=dict)
+    core_faces: dict[tuple[float, int], list[tuple[float, Switch, Face]]] = field(default_factory=dict, init=False)
     """Core faces by speed and objective, thriftiest first; found when first asked for."""
-    core_gbps: dict[str, Bound] = field(default_factory=dict)
+    core_gbps: dict[str, Bound] = field(default_factory=dict, init=False)
     """What one Gb/s to the cores weighs at least, by spine model; found when first asked for."""
+    bases: dict[int, Bound | None] = field(default_factory=dict, init=False)
+    """Least weight of all endpoint links, by the number of the leaf in ``leaves``; found when first asked for."""
+    above: dict[int, dict[float, list[Above]]] = field(default_factory=dict, init=False)
+    """Spine models and faces by objective and speed, lightest first; found when first asked for."""
     deadline_s: float = math.inf
     """Moment of the monotonic clock after which enumeration stops, once it has found a template."""
     yielded: int = 0
@@ -101,6 +105,11 @@ class Scope:
     """Faces of each switch model; found when first asked for, whatever the prices."""
     leaves: list[Leaf] | None = field(default=None, init=False)
     """Leaf models with their down faces; found when first asked for, whatever the prices."""
+
+    def forget_prices(self) -> None:
+        """Drop what depends on prices, which have changed."""
+        for known in (self.core_faces, self.core_gbps, self.bases, self.above):
+            known.clear()
 
     def out_of_time(self) -> bool:
         """True when the deadline has passed and something has been found; remembers that it cut a search short."""
@@ -197,8 +206,10 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     alone = Cutoff() if scope.spec.mixed_leaves else cutoff
     leaves: list[tuple[Bound, Leaf]] = []
     bounds: dict[int, Bound] = {}
-    for leaf in scope.leaves:
-        base = _endpoint_bound(scope, leaf.switch, leaf.downs)
+    for number, leaf in enumerate(scope.leaves):
+        if number not in scope.bases:
+            scope.bases[number] = _endpoint_bound(scope, leaf.switch, leaf.downs)
+        base = scope.bases[number]
         if base is not None and alone.passes(base):
             leaves.append((base, leaf))
             bounds[id(leaf)] = plus(base, scope.measure.bound_weight(leaf.switch), leaf.fewest)
@@ -208,7 +219,9 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
     if scope.spec.max_tiers < 2:
         return
     tiers: list[Tiers] = []
-    above = _above(scope, rank)
+    if rank not in scope.above:
+        scope.above[rank] = _above(scope, rank)
+    above = scope.above[rank]
     for base, leaf in leaves:
         if scope.out_of_time():
             return

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gpunet.models.study_compare import Comparison, Economics
     from gpunet.models.study_explain import Explanation
     from gpunet.models.study_frontier import Frontier
+    from gpunet.models.study_phases import Phases
     from gpunet.models.study_sensitivity import Sensitivity
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ __all__ = [
     "load_case",
     "load_quote",
     "optimize",
+    "phases",
     "read_export",
     "sensitivity",
     "verify",
@@ -254,6 +256,25 @@ def ceiling(
 
     found, catalog = _ready(case, objective, catalog_dirs)
     return study(found, catalog, Plan(jobs), cost_usd=cost_usd, power_kw=power_kw, engine=Engine(engine).value)
+
+
+def phases(
+    case: str | Path | Mapping[str, Any] | Case,
+    *,
+    engine: str = "highs",
+    time_limit_s: float | None = None,
+    catalog_dirs: Sequence[str | Path] = (),
+) -> Phases:
+    """What to buy now and what later, for a case that grows in ``phases``: the cheapest plan, proven.
+
+    Beside it the end state bought at once, and every phase by itself. Raises what ``optimize`` raises, and
+    ``ValueError`` for a case without phases.
+    """
+    from gpunet.solver.engines import Engine
+    from gpunet.solver.phases import phases as study
+
+    found, catalog = _ready(case, None, catalog_dirs)
+    return study(found, catalog, engine=Engine(engine).value, time_limit_s=time_limit_s)
 
 
 def import_quote(

@@ -14,6 +14,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from gpunet.case_buying import buying_problems
+from gpunet.case_phases import phases_problems
 from gpunet.catalogs import medium_id, split_medium_id
 from gpunet.catalogs.load import FILES
 from gpunet.catalogs.located_yaml import Located, check, path_text, read_yaml
@@ -77,6 +78,7 @@ def _case_file(located: Located, catalog: Catalog, name: str, folder: FilePath) 
     if case is not None:
         problems += _contradictions(case, located)
         problems += buying_problems(case, located)
+        problems += phases_problems(case, located, catalog)
     if case is None or problems:
         raise InputError(problems)
     if not case.name:

@@ -30,6 +30,8 @@ from gpunet.cli_export import export
 from gpunet.cli_frontier import EPILOG as FRONTIER_EXAMPLES
 from gpunet.cli_frontier import frontier
 from gpunet.cli_options import CasePath, ChosenEngine, EngineName, ObjectiveNames, TimeLimit, case_of, check_seconds
+from gpunet.cli_phases import EPILOG as PHASES_EXAMPLES
+from gpunet.cli_phases import phases
 from gpunet.cli_quote import quote_app
 from gpunet.cli_report import EPILOG as REPORT_EXAMPLES
 from gpunet.cli_report import report
@@ -227,6 +229,7 @@ def verify(
 app.command(epilog=SENSITIVITY_EXAMPLES)(sensitivity)
 app.command(epilog=FRONTIER_EXAMPLES)(frontier)
 app.command(epilog=CEILING_EXAMPLES)(ceiling)
+app.command(epilog=PHASES_EXAMPLES)(phases)
 app.command(epilog=COMPARE_EXAMPLES)(compare)
 app.command(epilog=ALTERNATIVES_EXAMPLES)(alternatives)
 app.command(epilog=EXPLAIN_EXAMPLES)(explain)

@@ -18,6 +18,7 @@ from pydantic import (
 from gpunet.models.base import Strict
 from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Protocol
+from gpunet.models.phase import Phase
 from gpunet.models.quote import Day, QuoteFile
 from gpunet.models.terms import Buying, Spares, Supply, Terms
 
@@ -287,6 +288,8 @@ class Limits(Strict):
     """Most vendors."""
     skus: PositiveInt | None = None
     """Most distinct parts; every stock length counts."""
+    moved_cables: NonNegativeInt | None = None
+    """Most installed cables that later ``phases`` may move, all together; ``gpunet phases`` alone looks at it."""
 
 
 class Prices(Strict):
@@ -354,6 +357,10 @@ class Case(Strict):
     """How the order is split among the suppliers that quote; every part at its lowest quote when empty."""
     order_date: Day | None = None
     """Day of the order, ISO 8601. Quotes that have lapsed by then do not count; every quote counts when empty."""
+    phases: Annotated[tuple[Phase, ...], Field(min_length=2)] | None = None
+    """How the cluster grows, first phase first; the last is the cluster of the case. For ``gpunet phases``."""
+    price_decline_per_year: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """Share by which every price falls in a year, counted from the first of ``phases``: 0.15 is 15 %."""
     performance: Performance = Performance()
     """All-reduce efficiency by protocol."""
 

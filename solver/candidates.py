@@ -77,14 +77,20 @@ class Compiled:
         return list(self.scopes)
 
 
-def compile_case(case: Case, catalog: Catalog, tables: Tables | None = None) -> Compiled:
+def compile_case(
+    case: Case,
+    catalog: Catalog,
+    tables: Tables | None = None,
+    machines: Machines | None = None,
+    prices: PriceList | None = None,
+) -> Compiled:
     """Resolve a case against a catalogue. Raises SiteTooSmallError and NoPortsError.
 
-    Cases that are compiled with the same ``tables``, all against one catalogue, share their interconnects.
+    Cases compiled with the same ``tables``, against one catalogue, share interconnects. ``machines`` may stand in
+    another room than the case gives, ``prices`` be others than its own.
     """
-    tables = tables or Tables()
-    machines = demand.survey(case, catalog)
-    prices = PriceList(case, catalog)
+    tables, prices = tables or Tables(), prices or PriceList(case, catalog)
+    machines = machines or demand.survey(case, catalog)
     compiled = Compiled(case, catalog, machines, prices, {}, {}, {}, ZERO, {}, storage_optional=False)
     wanted = {name: spec for name in FabricName if (spec := getattr(case.fabrics, name.value)) is not None}
     storage = case.fabrics.storage
@@ -102,9 +108,7 @@ def compile_case(case: Case, catalog: Catalog, tables: Tables | None = None) -> 
             if name is FabricName.OOB
             else Measure(machines.room, book, prices, on_racks=on_racks and name is FabricName.BACKEND)
         )
-    for name in (FabricName.BACKEND, FabricName.FRONTEND):
-        if name in wanted:
-            compiled.scopes[name] = _scopes(compiled, name)
+    compiled.scopes |= {n: _scopes(compiled, n) for n in (FabricName.BACKEND, FabricName.FRONTEND) if n in wanted}
     if FabricName.STORAGE in wanted and mode in (StorageMode.SEPARATE, StorageMode.AUTO):
         compiled.scopes[FabricName.STORAGE] = _scopes(compiled, FabricName.STORAGE)
     if FabricName.STORAGE in wanted and mode in (StorageMode.CONVERGED, StorageMode.AUTO):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gpunet.models.case import Objective
 from gpunet.models.design import Status
@@ -59,6 +59,12 @@ class Outcome:
         return max(0.0, (self.value - self.bound) / abs(self.value))
 
 
+class Program(Protocol):
+    """A program that PuLP has built."""
+
+    prob: Any
+
+
 @dataclass(frozen=True)
 class Raw:
     """What one run of one solver returned."""
@@ -95,7 +101,7 @@ def solve(data: Instance, engine: Engine, limit_s: float | None = None) -> Outco
         from gpunet.solver.cp_sat import solve_cp_sat
 
         return solve_cp_sat(data, clock)
-    run = run_highs if engine is Engine.HIGHS else _scip
+    run = run_highs if engine is Engine.HIGHS else run_scip
     return _lexicographic(data, data.case.objectives, run, clock)
 
 
@@ -231,7 +237,7 @@ def _silent_highs(options: dict[str, float]) -> Any:
     return ThroughPulp()
 
 
-def run_highs(f: Formulation, clock: Clock) -> Raw:
+def run_highs(f: Program, clock: Clock) -> Raw:
     """Minimise the program as it stands with HiGHS. Raises EngineError when it fails."""
     import highspy
 
@@ -258,7 +264,8 @@ def run_highs(f: Formulation, clock: Clock) -> Raw:
     raise EngineError(f"HiGHS ended with {highs.modelStatusToString(status)}")
 
 
-def _scip(f: Formulation, clock: Clock) -> Raw:
+def run_scip(f: Program, clock: Clock) -> Raw:
+    """Minimise the program as it stands with SCIP. Raises EngineError when it fails."""
     from ortools.linear_solver.python import model_builder
 
     with tempfile.TemporaryDirectory() as folder:

@@ -122,6 +122,11 @@ class LinkBook:
                 self._least = {key: found for key, found in self._least.items() if key[0] != pair}
         self._pieces = {key: found for key, found in self._pieces.items() if key[0] != base}
 
+    def forget_all(self) -> None:
+        """Drop everything that depends on prices, for all of them have changed."""
+        for kept in (self._ways, self._best, self._least, self._pieces):
+            kept.clear()
+
     def options(self, pair: int) -> Iterator[LinkOption]:
         """Every buildable way to link two cages, at any length."""
         cages = self.pairs[pair]

@@ -65,7 +65,7 @@ def optimize(
         else:
             found = search(compiled, Engine(engine), time_limit_s, say)
             if found.outcome.choice is not None and found.data is not None:
-                return _design(compiled, found, engine, say, begun)
+                return designed(compiled, found, engine, say, begun)
             status = found.outcome.status
         reasons: tuple[str, ...] = ()
         if status is Status.INFEASIBLE:
@@ -97,7 +97,8 @@ def _without(
     return Design(case, result)
 
 
-def _design(compiled: Compiled, found: Found, engine: str, say: Tell, begun: float) -> Design:
+def designed(compiled: Compiled, found: Found, engine: str, say: Tell, begun: float) -> Design:
+    """The choice that a search found, wired, priced and verified. Raises EngineError where the figures disagree."""
     case, catalog, data = compiled.case, compiled.catalog, found.data
     assert data is not None
     choice = found.outcome.choice

@@ -434,6 +434,11 @@ class Measure:
         self._weights.pop(part, None)
         self._bound_weights.pop(part, None)
 
+    def forget_all(self) -> None:
+        """Drop everything that depends on prices, for all of them have changed."""
+        self._weights.clear()
+        self.book.forget_all()
+
     def switch_weight(self, switch: Switch) -> Weight:
         """What one switch adds to each total."""
         found = self._weights.get(switch.id)

@@ -94,9 +94,19 @@ def _is_plain_call(node: ast.AST) -> typing.TypeGuard[typing.Any]:
 
 
 FENCES = {
-    "pulp": {"solver/program.py", "solver/program_purchase.py", "solver/engines.py"},
+    "pulp": {"solver/program.py", "solver/program_purchase.py", "solver/phase_program.py", "solver/engines.py"},
     "highspy": {"solver/engines.py"},
+<<<<<<< HEAD
     "ortools": {"solver/engines.py", "solver/cp_sat.py", "solver/packing.py", "solver/quote_program.py"},
+=======
+    "ortools": {
+        "solver/engines.py",
+        "solver/cp_sat.py",
+        "solver/moved.py",
+        "solver/phase_cp_sat.py",
+        "solver/quote_program.py",
+    },
+>>>>>>> 8d9921c (gpunet phases: what to buy now and what later as a cluster grows, the cheapest plan over all phases, proven)
     "typer": {"gpunet/"},
     "rich": {"gpunet/"},
     "yaml": {"catalogs/"},
@@ -239,22 +249,23 @@ UNITS = (
 )
 COUNTS_AND_RATIOS = {
     "a_cage", "a_port", "amount", "assembly", "at_most", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports",
-    "bought", "bound", "break_even_communication", "buffer_pools", "buffer_share", "cage", "cages_per_pipeline",
-    "case_servers", "cell_factor", "classes", "column", "communication_share", "count", "discounts", "down_ports",
-    "efficiencies", "efficiency", "ethernet", "failure_percent_per_year", "fewest", "fibres", "free_cages",
-    "from_pieces", "from_week", "gap", "gpus", "gpus_per_server", "group", "growth", "have", "holds_to", "hopeless",
-    "hops", "host_lanes", "impossible", "in_optimum", "independent_switches", "infiniband", "lanes",
-    "least_efficiency", "legs", "line", "link_ties", "links", "links_bound", "links_if_single_mac",
-    "links_per_assembly", "links_then", "looked_to", "max_hops", "max_logical_ports", "max_split_lines",
-    "max_suppliers", "max_tiers", "media_den", "media_num", "min_cores", "min_leaves", "min_spines", "minimum",
-    "minimum_order", "more", "most",
-    "network_racks_central", "network_racks_per_row", "next_value", "of", "optical_ports", "oversubscription",
-    "owned", "packs", "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "pools", "ports",
-    "ports_per_pipeline", "pue", "quantity", "racks", "racks_per_row", "relative_efficiency", "reserved_ports", "row",
-    "rows", "saved", "scenarios", "seconds", "servers", "servers_per_rack", "service_level", "share", "skus",
-    "slowdown", "solves", "spacing", "spares", "splittable_into_lanes", "storage_servers", "structures",
-    "support_rate", "surplus", "switches", "tiers", "ties", "today", "unit", "up_ports", "usd", "usd_per_year",
-    "used", "v", "value", "vendors", "within", "without_more", "x", "y",
+    "bought", "bound", "break_even_communication", "buffer_pools", "buffer_share", "cables_before", "cage",
+    "cages_per_pipeline", "case_servers", "cell_factor", "classes", "column", "communication_share", "count",
+    "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "failure_percent_per_year", "fewest",
+    "fibres", "free_cages", "from_pieces", "from_week", "gap", "gpus", "gpus_per_server", "group", "growth", "have",
+    "holds_to", "hopeless", "hops", "host_lanes", "idle", "impossible", "in_optimum", "in_use",
+    "independent_switches", "infiniband", "lanes", "least_efficiency", "legs", "limit_moved_cables", "line",
+    "link_ties", "links", "links_bound", "links_if_single_mac", "links_per_assembly", "links_then", "looked_to",
+    "max_hops", "max_logical_ports", "max_split_lines", "max_suppliers", "max_tiers", "media_den", "media_num",
+    "min_cores", "min_leaves", "min_spines", "minimum", "minimum_order", "more", "most", "moved_cables",
+    "moved_cables_at_least", "network_racks_central", "network_racks_per_row", "next_value", "of", "optical_ports",
+    "oversubscription", "owned", "packs", "parts", "parts_without_lead_time", "pdus_per_rack", "pieces", "pools",
+    "ports", "ports_per_pipeline", "price_decline_per_year", "price_factor", "pue", "quantity", "racks",
+    "racks_per_row", "relative_efficiency", "reserved_ports", "row", "rows", "saved", "scenarios", "seconds",
+    "servers", "servers_per_rack", "service_level", "share", "skus", "slowdown", "solves", "spacing", "spares",
+    "splittable_into_lanes", "storage_servers", "structures", "support_rate", "surplus", "switches", "tiers", "ties",
+    "today", "unit", "up_ports", "usd", "usd_per_year", "used", "v", "value", "vendors", "within", "without_more",
+    "x", "y",
 }  # fmt: skip
 """Numbers without a unit, and two that stand in the unit of something else (``v``, ``value`` and ``bound``)."""
 

@@ -1,0 +1,115 @@
+"""What to buy now and what later, as a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpunet.models.study_phases import PhasedPlan, Phases, PhaseStep
+from gpunet.report.blocks import Block, Column, Heading, Paragraph, Point, Table, Tone
+from gpunet.report.words import counted, kw, listed, percent, usd
+
+_WAYS = {
+    "plan": "this plan",
+    "end-state-at-once": "the end state at once",
+    "unplanned": "each phase by itself",
+}
+_LINES = (
+    Column("part", name=True),
+    Column("kind"),
+    Column("buy", number=True),
+    Column("in use", number=True),
+    Column("idle", number=True),
+    Column("each USD", number=True),
+    Column("USD", number=True),
+)
+
+
+def phases_report(study: Phases) -> list[Block]:
+    """The answer in one paragraph, what it is compared with, and what is bought in every phase."""
+    if not study.plans:
+        return [Paragraph(f"{study.case}: no plan. {' '.join(study.reasons)}".rstrip(), Tone.BAD)]
+    return list(_report(study))
+
+
+def _report(study: Phases) -> Iterator[Block]:
+    plan, at_once, unplanned = study.plans
+    proven = study.gap == 0
+    text = f"{study.case}: {usd(plan.cost_usd)} USD over {counted(len(plan.steps), 'phase')}, "
+    text += "proven the least" if proven else "not proven the least: no plan costs less than "
+    text += "" if proven else f"{usd(plan.bound_usd)} USD, a gap of {percent(study.gap or 0)}"
+    text += f". {_moved_text(plan)}"
+    if study.limit_moved_cables is not None:
+        text += f" At most {study.limit_moved_cables:,} may be."
+    text += f" The end state at once costs {_more(at_once)}; each phase by itself costs {_more(unplanned)}."
+    yield Paragraph(text, Tone.GOOD if proven else None)
+    yield Heading("What it is compared with")
+    quarters = [step.when for step in plan.steps]
+    columns = (Column("way"), *(Column(f"{q} USD", number=True) for q in quarters), Column("all USD", number=True))
+    columns += (Column("more USD", number=True), Column("cables moved", number=True))
+    yield Table(columns, tuple(_way(x) for x in study.plans))
+    for step in plan.steps:
+        yield Heading(f"{step.when}: {counted(step.gpus, 'GPU')}, buy for {usd(step.cost_usd)} USD")
+        yield from _step(step)
+    yield from (Point(note, Tone.WEAK) for note in _notes(study))
+
+
+def _more(plan: PhasedPlan) -> str:
+    if plan.more_usd == 0:
+        return "the same"
+    return f"{usd(abs(plan.more_usd))} USD {'more' if plan.more_usd > 0 else 'less'}"
+
+
+def _moved_text(plan: PhasedPlan) -> str:
+    before = sum(step.cables_before for step in plan.steps)
+    least = sum(step.moved_cables_at_least for step in plan.steps)
+    text = f"{plan.moved_cables:,} of {counted(before, 'installed cable')} must be moved"
+    return f"{text}." if least == plan.moved_cables else f"{text} at most, {least:,} at least."
+
+
+def _way(plan: PhasedPlan) -> tuple[str, ...]:
+    return (
+        _WAYS[plan.name],
+        *(usd(step.cost_usd) for step in plan.steps),
+        usd(plan.cost_usd),
+        usd(plan.more_usd),
+        f"{plan.moved_cables:,}",
+    )
+
+
+def _step(step: PhaseStep) -> Iterator[Block]:
+    for name, fabric in step.fabrics.items():
+        switches = listed([f"{n:,} x {what}" for what, n in fabric.switches.items()])
+        yield Point(f"{name}: {fabric.protocol}, {switches}")
+    moved = (
+        f"; {step.moved_cables:,} of {counted(step.cables_before, 'installed cable')} moved"
+        if step.cables_before
+        else ""
+    )
+    checked = "verified" if step.verified else "verification failed"
+    yield Point(f"draws {kw(step.power_max_w)}; {checked}{moved}", None if step.verified else Tone.BAD)
+    if step.lines:
+        yield Table(
+            _LINES,
+            tuple(
+                (
+                    line.part,
+                    line.kind,
+                    f"{line.quantity:,}",
+                    f"{line.in_use:,}",
+                    f"{line.idle:,}",
+                    usd(line.unit_price_usd),
+                    usd(line.extended_usd),
+                )
+                for line in step.lines
+            ),
+            ("", "", "", "", "", "", usd(step.cost_usd)),
+        )
+
+
+def _notes(study: Phases) -> Iterator[str]:
+    fall = study.price_decline_per_year
+    if fall:
+        yield f"Every price falls by {percent(fall)} a year, counted from the first phase; money is not discounted."
+    else:
+        yield "Prices stay as they are, for price_decline_per_year is not given."
+    yield "Every phase is designed in the room of the last; what is bought stays in its fabric and is never sold."

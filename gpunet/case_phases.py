@@ -82,6 +82,11 @@ def _not_planned(case: Case, located: Located) -> Iterator[Problem]:
             "one by one",
         ),
         (("site", "power_kw"), case.site.power_kw is not None, "no limit over all fabrics beside phases"),
+        (
+            ("site", "rack", "cost_usd"),
+            bool(case.site.rack.cost_usd),
+            "racks at no price: fabrics share them, and are planned one by one",
+        ),
     ]
     limits: list[tuple[Path, bool, str]] = [
         (("limits", name), getattr(case.limits, name) is not None, "no limit over all fabrics beside phases")

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpunet.models.case import FabricName, Objective
-from gpunet.solver.candidates import Compiled, Finder, Held, instance, oob_scopes, passes, span_of, undominated
+from gpunet.solver.candidates import Compiled, Finder, Held, instance, oob_scopes, passes, span_of
+from gpunet.solver.dominance import undominated
 from gpunet.solver.purchase_bound import most_weight, not_outweighed, pieces_in_all
 from gpunet.solver.racks_bound import by_racks_alone, lean
 from gpunet.solver.template import Facts, Template

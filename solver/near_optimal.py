@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gpunet.models.case import FabricName
 from gpunet.models.design import Status
 from gpunet.solver.apart import solve_apart
-from gpunet.solver.candidates import undominated
+from gpunet.solver.dominance import undominated
 from gpunet.solver.engines import Engine, EngineError, solve
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.structures import (

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
-from gpunet.solver.candidates import Compiled, best_of, instance, undominated, within
+from gpunet.solver.candidates import Compiled, best_of, instance, within
+from gpunet.solver.dominance import undominated
 from gpunet.solver.engines import Clock, Engine
 from gpunet.solver.links import Way
 from gpunet.solver.phase_prices import Charge, PhasePrices, Timeline

@@ -96,17 +96,14 @@ def _is_plain_call(node: ast.AST) -> typing.TypeGuard[typing.Any]:
 FENCES = {
     "pulp": {"solver/program.py", "solver/program_purchase.py", "solver/phase_program.py", "solver/engines.py"},
     "highspy": {"solver/engines.py"},
-<<<<<<< HEAD
-    "ortools": {"solver/engines.py", "solver/cp_sat.py", "solver/packing.py", "solver/quote_program.py"},
-=======
     "ortools": {
         "solver/engines.py",
         "solver/cp_sat.py",
         "solver/moved.py",
+        "solver/packing.py",
         "solver/phase_cp_sat.py",
         "solver/quote_program.py",
     },
->>>>>>> 8d9921c (gpunet phases: what to buy now and what later as a cluster grows, the cheapest plan over all phases, proven)
     "typer": {"gpunet/"},
     "rich": {"gpunet/"},
     "yaml": {"catalogs/"},

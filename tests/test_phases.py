@@ -200,6 +200,7 @@ def test_another_part_is_no_cable_that_stays() -> None:
         ({"owned": [{"part": "eth-tiny-8", "quantity": 1}]}, "owned", "every piece at its price"),
         ({"spares": {"minimum": {"switch": 1}}}, "spares", "every piece at its price"),
         ({"limits": {"cost_usd": 1e6}}, "limits.cost_usd", "no limit over all fabrics"),
+        ({"site": {"rack": {"cost_usd": 900}}}, "site.rack.cost_usd", "fabrics share them"),
         ({"site": {"power_kw": 1000}}, "site.power_kw", "no limit over all fabrics"),
         ({"fabrics": {"backend": {}, "oob": {}}}, "fabrics.oob", "one by one"),
         ({"cluster": {"servers": 2, "server": "server-2", "growth": 0.5}}, "cluster.growth", "no growth"),

@@ -162,7 +162,9 @@ def _shortest(
             break
     if not wanted.proven:
         notes.append("The search for what is missing was stopped; a shorter list may do.")
-    notes += [f"No part of the catalogue gives {name} its place: {n:,} stay over." for name, n in wanted.left.items()]
+    for name, n in wanted.left.items():
+        unit = "pieces" if split_medium_id(name)[0] in catalog.cables else "ports"
+        notes.append(f"Modules, fibres and more of what is listed give {name} no place: {n:,} {unit} stay over.")
     return wanted, then, notes
 
 

@@ -79,7 +79,7 @@ class Stage:
         self.prices.charge(how)
         self.compiled.measures[self.fabric].forget_all()
         for scope in self.scopes:
-            scope.core_gbps, scope.core_faces = {}, {}
+            scope.forget_prices()
 
     def least(self) -> int:
         """No template costs less as pieces are charged now, cents."""

@@ -437,6 +437,7 @@ class Measure:
     def forget_all(self) -> None:
         """Drop everything that depends on prices, for all of them have changed."""
         self._weights.clear()
+        self._bound_weights.clear()
         self.book.forget_all()
 
     def switch_weight(self, switch: Switch) -> Weight:

@@ -240,7 +240,7 @@ class Builder:
     def _switches(self, fabric: FabricName, t: Template, places: list[Place]) -> Wired:
         found = self._leaves(fabric, t, places)
         if t.spine is not None:
-            uses = [(t.spine.face, t.down_cages(t.spine, t.leaves_per_pod if t.spine.multiplicity else t.n_leaves))]
+            uses = [(t.spine.face, t.down_cages(t.spine, t.leaves_per_pod))]
             if t.core is not None:
                 uses.append((t.core.lower_face, t.up_cages(t.core)))
             found.spine_cages = cage_numbers(t.spine.switch, uses)

@@ -581,12 +581,13 @@ class Measure:
         in_rows = sum(1 for p in self.positions(t) if p.zone != central) * t.leaves_per_group
         t.facts.row_switches = t.n_switches if one_pool else in_rows
         t.facts.central_switches = t.n_switches - t.facts.row_switches
+        t.facts.leaf_load = max((n for zone, n in per_zone.items() if zone is not None), default=0)
         if t.management:
             # A lone management leaf cannot manage itself. Leaves follow their ports, so a row may get one more.
             t.facts.row_switches -= t.n_leaves - t.central_leaves == 1
             t.facts.central_switches -= t.central_leaves == 1
-            t.facts.leaf_load += share
-        t.facts.leaf_load = max((n for zone, n in per_zone.items() if zone is not None), default=0)
+            if not one_pool and t.facts.leaf_load < in_rows * share:
+                t.facts.leaf_load += share
         for upper, count in ((t.spine, t.n_spines), (t.core, t.n_cores)):
             if upper is not None:
                 t.facts.central_load += count * self.rack_share(upper.switch)

@@ -894,7 +894,9 @@ class Tiers:
                 if _too_slow(scope, [*[self.leaf.switch, self.spine] * 2, core], [LEAF_SPINE, SPINE_CORE]):
                     continue
                 ports = face.cages * face.ports
-                fewest = upper.count * max(spec.min_cores, math.ceil(pods * need / ports))
+                fewest = max(spec.min_cores, math.ceil(n_spines * need / ports))
+                if strict:
+                    fewest = upper.count * max(spec.min_cores, math.ceil(pods * need / ports))
                 with_cores = plus(bound, measure.bound_weight(core), fewest)
                 if ports < pods or not self.cutoff.passes(with_cores, spread.n_leaves, n_spines + fewest):
                     continue

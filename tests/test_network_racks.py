@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpunet.catalogs import load_catalog
-from gpunet.models.case import Case
+from gpunet.models.case import Case, FabricName, Objective
 from gpunet.models.design import Design, Status
+from gpunet.solver.candidates import Finder, compile_case
+from gpunet.solver.held import with_oob
 from gpunet.solver.optimize import optimize
 from gpunet.solver.packing import Size, pack
 from gpunet.solver.verify import verify
@@ -133,3 +135,23 @@ def test_only_power_counts_where_only_power_is_asked_for() -> None:
     assert design.result.status is Status.OPTIMAL
     (line,) = [x for x in design.result.bom if x.kind == "rack"]
     assert line.quantity == racks_of(design)
+
+
+@pytest.mark.parametrize(("racks_per_row", "more"), [(2, 1), (20, 0)])
+def test_a_row_keeps_room_for_a_management_leaf_more(racks_per_row: int, more: int) -> None:
+    """Management leaves follow their ports, so the fullest of several rows counts one more than planned."""
+    data = {
+        "name": "oob",
+        "cluster": {"servers": 40, "server": "dgx-h100"},
+        "fabrics": {"oob": {"max_tiers": 2}},
+        "site": {"racks_per_row": racks_per_row, "servers_per_rack": 2},
+    }
+    compiled = compile_case(Case.model_validate(data), CATALOG)
+    measure, room = compiled.measures[FabricName.OOB], compiled.machines.room
+    held = with_oob(compiled, {}, Objective.COST, None, Finder())[FabricName.OOB]
+    assert any(t.n_leaves > 2 for t in held)
+    for t in held:
+        by_row = Counter(p.zone for p in measure.positions(t))
+        in_rows = t.n_leaves - t.central_leaves
+        planned = max(by_row[zone.name] for zone in room.row_zones)
+        assert t.facts.leaf_load == min(planned + more, in_rows) * measure.rack_share(t.leaf)

@@ -73,9 +73,11 @@ class _Model:
         if objective is not Objective.POWER:
             found += sum(order.beyond_list for order in self.bought.values())
             if data.racks is not None:
-                groups = data.racks.groups
-                found += data.racks.cents * sum(len(g.zones) * r for g, r in zip(groups, self.racks, strict=True))
+                found += data.racks.cents * self._racks_in_all(data.racks)
         return found
+
+    def _racks_in_all(self, racks: NetworkRacks) -> Any:
+        return sum(len(g.zones) * r for g, r in zip(racks.groups, self.racks, strict=True))
 
     def _network_racks(self, racks: NetworkRacks) -> None:
         """Racks in each zone of every group: no fewer than units, watts and sizes of switches ask for."""
@@ -126,23 +128,13 @@ class _Model:
         room = data.machines.room
         cp.add(self._sum(lambda t: t.facts.top_units, "top_units") <= room.free_units)
         cp.add(self._sum(lambda t: t.facts.top_mw, "top_mw") <= room.free_mw)
-        self._racks(leaf, central)
         limits = data.case.limits
+        if limits.racks is not None and data.racks is not None:
+            cp.add(self._racks_in_all(data.racks) <= limits.racks)
         if limits.vendors is not None:
             self._distinct(limits.vendors, data.vendor, "vendor")
         if limits.skus is not None:
             self._distinct(limits.skus, str, "sku")
-
-    def _racks(self, leaf: Any, central: Any) -> None:
-        limit, room = self.data.case.limits.racks, self.data.machines.room
-        if limit is None:
-            return
-        fill = self.data.central_room // max(1, room.central_width)
-        leaf_racks = self.cp.new_int_var(0, limit, "leaf_racks")
-        central_racks = self.cp.new_int_var(0, limit, "central_racks")
-        self.cp.add(fill * leaf_racks >= leaf)
-        self.cp.add(fill * central_racks >= central)
-        self.cp.add(room.rows * leaf_racks + central_racks <= limit)
 
     def pieces(self, part: str) -> Any:
         """Pieces of a part in the design, of adapters only those that suppliers offer."""

@@ -143,14 +143,14 @@ def _lexicographic(
 
 
 def with_racks(f: Formulation, run: Callable[[Formulation, Clock], Raw], clock: Clock) -> Raw:
-    """Solve until the network racks that the program pays for are those that its choice needs.
+    """Solve until the network racks that the program counts are those that its choice needs.
 
     The program bounds the racks from below, so its bound holds at any time; its choice only when this ends. Where the
     time limit comes first, a choice whose racks break a limit is none.
     """
     while True:
         raw = run(f, clock)
-        if raw.value_of is None or not f.data.pays_for_racks:
+        if raw.value_of is None or not f.data.counts_racks:
             return raw
         value = raw.value_of
         try:
@@ -202,6 +202,8 @@ def broken(data: Instance, choice: Choice) -> list[str]:
         found.append("top_of_rack_space")
     parts = choice.parts(data)
     limits = data.case.limits
+    if limits.racks is not None and data.racks is not None and data.racks.count(choice.templates) > limits.racks:
+        found.append("rack_limit")
     if limits.skus is not None and len(parts) > limits.skus:
         found.append("sku_limit")
     if limits.vendors is not None and len({data.vendor(p) for p in parts}) > limits.vendors:

@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from gpunet.models.case import Case, FabricName, Objective, Placement, Prices
-from gpunet.solver.candidates import Compiled, instance
+from gpunet.solver.candidates import Compiled
 from gpunet.solver.frontier_pairs import Walked, point_of
-from gpunet.solver.instance import Instance
+from gpunet.solver.racks import rack_draw_mw
 from gpunet.solver.requirement_steps import LEAST_NS, MOST_OVERSUBSCRIPTION, moved
 from gpunet.solver.tasks import Plan, Task, run_tasks
 from gpunet.solver.template import Template
@@ -23,6 +23,10 @@ from gpunet.solver.workbench import Answer, Workbench
 GPUS, OVERSUBSCRIPTION, LATENCY, RACKS = "gpus", "oversubscription", "latency", "racks"
 RATIO_DIGITS = 9
 """Decimals of a stepped oversubscription: ratios of whole ports differ by more."""
+ENDLESS_RACKS = 1_000_000
+"""More network racks than any design has."""
+FULL = 1_000_000
+"""Millionths of a rack in a whole one."""
 POINTS = 16
 """Designs found per step of the study."""
 
@@ -63,17 +67,10 @@ def reached(t: Template, fabric: FabricName) -> Fraction:
 
 
 def racks_of(answer: Answer) -> int:
-    """Network racks of a design, as ``limits.racks`` counts them."""
+    """Network racks of a design, as ``limits.racks`` counts them; the case must have such a limit."""
     assert answer.data is not None
-    room, fill = answer.data.machines.room, _fill(answer.data)
-    facts = [t.facts for t in answer.templates.values()]
-    leaf, central = sum(x.leaf_load for x in facts), sum(x.central_load for x in facts)
-    return room.rows * -(-leaf // fill) + -(-central // fill)
-
-
-def _fill(data: Instance) -> int:
-    """Millionths of a rack that first-fit is sure to fill."""
-    return data.central_room // max(1, data.machines.room.central_width)
+    assert answer.data.racks is not None
+    return answer.data.racks.count(answer.templates)
 
 
 def value_of(answer: Answer, axis: str, fabric: FabricName) -> float | None:
@@ -100,12 +97,13 @@ def shown_ratio(ratio: float) -> float:
     return math.ceil(ratio * 1e6 - 1e-6) / 1e6
 
 
-def limited(case: Case, axis: str, fabric: FabricName, limit: float | None, rows: int = 1) -> Case:
-    """The case with one limit at another value, in a room of so many rows; none keeps the case's own."""
+def limited(case: Case, axis: str, fabric: FabricName, limit: float | None) -> Case:
+    """The case with one limit at another value; none keeps the case's own."""
+    if axis == RACKS:
+        own = ENDLESS_RACKS if case.limits.racks is None else case.limits.racks
+        return within_racks(case, own if limit is None else round(limit))
     if limit is None:
         return case
-    if axis == RACKS:
-        return within_racks(case, rows, round(limit))
     name = "latency_ns" if axis == LATENCY else OVERSUBSCRIPTION
     return moved(case, f"fabrics.{fabric.value}.{name}", limit)
 
@@ -113,33 +111,39 @@ def limited(case: Case, axis: str, fabric: FabricName, limit: float | None, rows
 def fewest_racks(bench: Workbench) -> int | None:
     """Network racks that every design needs at least; none when there is no design.
 
-    All switches together fill no less than the least sum of their shares of a rack: an optimum at prices that are
-    these shares. It spares the proof that no design has fewer, which takes long.
+    A rack holds no more than one whole of the mean share by units and by watts, so all switches together need no fewer
+    than the least sum of these: an optimum at prices that are such shares. It spares much of the proof that no design
+    has fewer, which takes long.
     """
     case = bench.case
     compiled = bench.compiled
     if not isinstance(compiled, Compiled):
         return None
+    if any(measure.on_racks for measure in compiled.measures.values()):
+        return 0
+    rack_mw, units = compiled.machines.room.rack_mw, case.site.rack.units
     shares = {
-        s.id: compiled.measures[fabric].rack_share(s) / 100
-        for fabric, allowed in compiled.eligible.items()
+        s.id: math.floor(FULL / 2 * (s.rack_units.v / units + rack_draw_mw(s) / rack_mw)) / 100
+        for allowed in compiled.eligible.values()
         for s in allowed.switches
     }
     free = (bench.catalog.modules, bench.catalog.cables, bench.catalog.fibres, bench.catalog.nics)
     prices = Prices(overrides_usd={**{part: 0.0 for table in free for part in table}, **shares})
     limits = case.limits.model_copy(update={"cost_usd": None, "power_kw": None})
-    asked = {"prices": prices, "limits": limits, "objective": Objective.COST, "owned": ()}
+    site = case.site.model_copy(update={"rack": case.site.rack.model_copy(update={"cost_usd": None})})
+    bought = dict.fromkeys(("terms", "spares", "quotes", "buying"))
+    asked = {"prices": prices, "limits": limits, "site": site, "objective": Objective.COST, "owned": (), **bought}
     answer = bench.of(case.model_copy(update=asked), keep=False)
     if not answer.is_optimal:
         return None
-    return -(-answer.value // _fill(instance(compiled, {})))
+    return -(-answer.value // FULL)
 
 
-def within_racks(case: Case, rows: int, racks: int) -> Case:
-    """The case with so many network racks, and with what follows from that: no rack beside the rows, no spine."""
+def within_racks(case: Case, racks: int) -> Case:
+    """The case with so many network racks, and with what follows from one: it stands in a row, so there is no spine."""
     case = moved(case, "limits.racks", racks)
     in_rows = case.site.switch_placement in (Placement.ROW_END, Placement.ROW_MIDDLE)
-    if not in_rows or racks > rows:
+    if not in_rows or racks > 1:
         return case
     specs = {name: spec for name in FabricName if (spec := getattr(case.fabrics, name.value)) is not None}
     flat = {name.value: spec.model_copy(update={"max_tiers": 1}) for name, spec in specs.items()}
@@ -152,10 +156,8 @@ def descend(
     """Up to ``points`` optima under a limit that falls from ``limit`` to ``least``, and the limit to go on with."""
     found: list[dict[str, Any]] = []
     name = FabricName(fabric)
-    compiled = bench.compiled
-    rows = compiled.machines.room.rows if isinstance(compiled, Compiled) else 1
     while len(found) < points and (limit is None or limit >= least):
-        answer = bench.of(limited(bench.case, axis, name, limit, rows), keep=False)
+        answer = bench.of(limited(bench.case, axis, name, limit), keep=False)
         if not answer.is_optimal:
             return {"points": found, "next": None, "none_at": limit}
         value = value_of(answer, axis, name)

@@ -86,7 +86,7 @@ class Instance:
     """Stock, spares, supply and terms of sale of the parts that have any; of adapters, which are fixed, only those
     that suppliers offer."""
     racks: NetworkRacks | None = None
-    """Network racks and their price; none where they have none."""
+    """Network racks and their price; none where they have neither a price nor a limit."""
 
     @property
     def owned(self) -> dict[str, int]:
@@ -129,10 +129,11 @@ class Instance:
         return None if limit is None else watts_to_milliwatts(limit * 1000)
 
     @property
-    def pays_for_racks(self) -> bool:
-        """Whether the number of network racks can change the choice: not where only power counts."""
-        by_cost = self.cost_limit is not None or any(o is not Objective.POWER for o in self.case.objectives)
-        return self.racks is not None and by_cost
+    def counts_racks(self) -> bool:
+        """Whether the number of network racks can change the choice: not where they have a price and power counts."""
+        limits = self.case.limits
+        by_cost = limits.cost_usd is not None or any(o is not Objective.POWER for o in self.case.objectives)
+        return self.racks is not None and (by_cost or limits.racks is not None)
 
     def need(self, key: Key, t: Template) -> int:
         """Blocks of class ``key`` that a template of any fabric needs."""
@@ -206,7 +207,7 @@ class Choice:
 
     def racks_lacking(self, instance: Instance, opened: Sequence[int]) -> list[Cut]:
         """What an engine that opened so many racks in each group of zones is to be told, and solve again."""
-        if instance.racks is None or not instance.pays_for_racks:
+        if instance.racks is None or not instance.counts_racks:
             return []
         return instance.racks.lacking(self.templates, opened)
 

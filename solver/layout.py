@@ -155,8 +155,8 @@ class Room:
 
     @property
     def counts_network_racks(self) -> bool:
-        """True where a network rack has a price."""
-        return self.case.site.rack.cost_usd is not None
+        """True where a network rack has a price, or their number a limit."""
+        return self.case.site.rack.cost_usd is not None or self.case.limits.racks is not None
 
     @property
     def network_places_together(self) -> bool:

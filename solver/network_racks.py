@@ -1,6 +1,6 @@
-"""Network racks that are paid for: where every switch of a choice stands, and how few racks hold them.
+"""Network racks that have a price or a limit: where every switch of a choice stands, and how few racks hold them.
 
-A rack is paid for where a switch stands in it, so the number follows from the templates of all fabrics together: the
+A rack counts where a switch stands in it, so the number follows from the templates of all fabrics together: the
 switches of one zone are packed into as few of its racks as units and watts allow (``packing``). The ledger stands them
 by the same packing. An engine counts racks by units, by watts and by each size alone, which is a bound, mostly the
 number itself. Where the switches it chose need more, it is told so by a cut, and solves again: so what it pays for in
@@ -92,12 +92,11 @@ class NetworkRacks:
         storage_optional: bool,
         managed: Endpoints | None,
     ) -> NetworkRacks | None:
-        """The racks of one instance; none where they have no price."""
-        cost_usd = room.case.site.rack.cost_usd
-        if cost_usd is None:
+        """The racks of one instance; none where they have neither a price nor a limit."""
+        if not room.counts_network_racks:
             return None
         optional = frozenset({FabricName.STORAGE} if storage_optional else ())
-        return cls(room, usd_to_cents(cost_usd), templates, optional, managed)
+        return cls(room, usd_to_cents(room.case.site.rack.cost_usd or 0), templates, optional, managed)
 
     def known(self, t: Template, group: int) -> Counter[Size]:
         """Switches of a template that stand in one zone of a group whatever else is chosen."""

@@ -61,7 +61,7 @@ class Formulation:
     fixed: dict[str, Any] = field(default_factory=dict)
     """Pieces that every design has of an offered adapter, a variable with one value."""
     racks: list[Any] = field(default_factory=list)
-    """Network racks in each zone of a group of zones, where they have a price."""
+    """Network racks in each zone of a group of zones, where they have a price or a limit."""
     rows: int = 0
 
     def add(self, family: str, row: Any) -> None:
@@ -99,7 +99,8 @@ class Formulation:
     def beyond(self, there: Instance) -> Any:
         """What is paid beyond every piece at its price, cents, as an expression, at the prices of an instance."""
         found: Any = beyond_list(self, there) if there.terms else 0
-        return found + self.network_racks() * there.racks.cents if there.racks is not None else found
+        priced = there.racks is not None and there.racks.cents
+        return found + self.network_racks() * priced if priced else found
 
     def network_racks(self) -> Any:
         """Network racks as an expression."""
@@ -236,26 +237,8 @@ def top_of_rack_space(f: Formulation) -> None:
         f.add("top_of_rack_space", lpSum(t.facts.top_mw * z for t, z in f.chosen()) <= room.free_mw)
 
 
-def rack_limit(f: Formulation) -> None:
-    r"""Network racks, counted as full as first-fit can be sure to fill them, stay within limits.racks.
-
-    rows * L + C <= limit;  L * fill >= sum_t leaf[t] z[t];  C * fill >= sum_t central[t] z[t]
-    """
-    from pulp import lpSum
-
-    limit = f.data.case.limits.racks
-    if limit is None:
-        return
-    room = f.data.machines.room
-    leaf_racks, central_racks = f.var("leaf_racks", limit), f.var("central_racks", limit)
-    fill = f.data.central_room // max(1, room.central_width)
-    f.add("rack_limit", room.rows * leaf_racks + central_racks <= limit)
-    f.add("rack_limit", lpSum(t.facts.leaf_load * z for t, z in f.chosen()) - fill * leaf_racks <= 0)
-    f.add("rack_limit", lpSum(t.facts.central_load * z for t, z in f.chosen()) - fill * central_racks <= 0)
-
-
 def network_racks(f: Formulation) -> None:
-    r"""A rack is paid for wherever a switch stands, and holds no more than its units and its watts.
+    r"""A rack counts wherever a switch stands, and holds no more than its units and its watts.
 
     for every zone: units * R >= sum_t units[t] z[t];  watts * R >= sum_t watts[t] z[t];
     per rack[s] * R >= sum_t n[t,s] z[t] for every size s of switch
@@ -272,6 +255,16 @@ def network_racks(f: Formulation) -> None:
             taken = lpSum(loads[id(t)] * z for t, z in f.chosen() if id(t) in loads)
             f.add("network_racks", taken - holds * racks <= 0)
     f.told(f.data.racks.cuts)
+
+
+def rack_limit(f: Formulation) -> None:
+    r"""No more network racks than limits.racks, each zone packed into the fewest.
+
+    sum over zones of R <= limit
+    """
+    limit = f.data.case.limits.racks
+    if limit is not None and f.racks:
+        f.add("rack_limit", f.network_racks() <= limit)
 
 
 def _limit_distinct(f: Formulation, name: str, most: int, label: Callable[[str], str]) -> None:
@@ -329,7 +322,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("supply", "supply", supply),
     Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
     Family("top_of_rack_space", "site.rack", top_of_rack_space),
-    Family("network_racks", "site.rack.cost_usd", network_racks),
+    Family("network_racks", "site.rack.cost_usd, limits.racks", network_racks),
     Family("cost_ceiling", "limits.cost_usd", cost_ceiling),
     Family("power_ceiling", "limits.power_kw", power_ceiling),
     Family("site_power", "site.power_kw", site_power),

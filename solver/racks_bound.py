@@ -29,9 +29,9 @@ def _fewest(compiled: Compiled) -> int:
 
 def by_racks_alone(compiled: Compiled) -> bool:
     """Whether network racks and management ports are all that the fabrics share."""
-    case, rules = compiled.case, compiled.prices.rules
-    limited = any(x is not None for x in (case.limits.skus, case.limits.vendors, case.limits.racks))
-    return case.site.rack.cost_usd is not None and not limited and rules.is_plain and not rules.owned
+    limits, rules = compiled.case.limits, compiled.prices.rules
+    counted = compiled.machines.room.counts_network_racks
+    return counted and limits.skus is None and limits.vendors is None and rules.is_plain and not rules.owned
 
 
 def lean(held: Held, first: Objective) -> Held:

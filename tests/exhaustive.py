@@ -3,8 +3,8 @@
 Written from ``docs/method.md`` alone. It borrows from the solver only which parts may mate with which
 (``InterconnectTable``), which has tests of its own. It is slow and meant for small cases.
 
-Not covered: spares by kind, port-count striping, leaves on top of racks, out-of-band fabrics, ``limits.racks``, lead
-times, and network space, which small cases never run short of.
+Not covered: spares by kind, port-count striping, leaves on top of racks, out-of-band fabrics, lead times, and
+network space, which small cases never run short of.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Tag(NamedTuple):
     stock: tuple[int, ...]
     """Pieces in use of every part of which the number matters, such as owned ones."""
     stands: Stands = ()
-    """Where switches stand, where network racks have a price."""
+    """Where switches stand, where network racks have a price or a limit."""
 
 
 Front = dict[Tag, list[Sums]]
@@ -114,7 +114,8 @@ class _Exhaustive:
         if case.buying is not None or (case.terms is not None and case.terms.price_breaks):
             # A price step or an offer may save any amount.
             self.most_saved = 1 << 60
-        self.rack_cents = None if case.site.rack.cost_usd is None else _cents(case.site.rack.cost_usd)
+        counts_racks = (case.site.rack.cost_usd, limits.racks) != (None, None)
+        self.rack_cents = _cents(case.site.rack.cost_usd or 0) if counts_racks else None
         self.best: tuple[int, ...] | None = None
 
     def least(self) -> tuple[int, ...] | None:
@@ -327,11 +328,13 @@ class _Exhaustive:
         return tag._replace(stands=stands_of(self.catalog, design.switches, design.leaf_rows))
 
     def _paid_for_racks(self, tag: Tag, sums: Sums) -> Sums | None:
-        """The sums with the racks that the switches need; none where one is larger than a rack."""
+        """The sums with the racks that the switches need; none where one is larger than a rack or they are too many."""
         if self.rack_cents is None:
             return sums
-        racks = fewest_racks(self.case, tag.stands)
-        return None if racks is None else sums.plus(self.counted(self.rack_cents, 0, self.rack_cents), racks)
+        racks, limit = fewest_racks(self.case, tag.stands), self.case.limits.racks
+        if racks is None or (limit is not None and racks > limit):
+            return None
+        return sums.plus(self.counted(self.rack_cents, 0, self.rack_cents), racks)
 
     def _both(self, one: Front, other: Front) -> Front:
         found: dict[Tag, set[Sums]] = {}

@@ -15,7 +15,8 @@ FEW_SERVERS = (1, 1, 2, 2, 3, 4)
 def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     """A case of one family: ``plain`` (nothing couples), ``limits`` (ceilings and ranked objectives), ``parts``
     (limits on parts and vendors, owned stock), ``fabrics`` (several fabrics), ``terms`` (spares, supply, terms of
-    sale, owned stock), ``quotes`` (an order split among suppliers) or ``racks`` (network racks with a price)."""
+    sale, owned stock), ``quotes`` (an order split among suppliers) or ``racks`` (network racks with a price or a
+    limit)."""
     draw = Random(f"{family} {seed}")
     coupled = family in ("parts", "fabrics", "terms", "quotes", "racks")
     servers = draw.choice(FEW_SERVERS if coupled else SERVERS)
@@ -129,7 +130,7 @@ def _racks(draw: Random, case: dict[str, Any]) -> dict[str, Any]:
     backend["max_tiers"] = max(backend.get("max_tiers", 2), draw.choice([2, 2, 2, 3]))
     if draw.random() < 0.6:
         case["parts"] = {}
-    rack = {"units": draw.choice([6, 6, 7, 9]), "power_kw": draw.choice([3.2, 3.6, 4.1, 5, 6.5])}
+    rack: dict[str, Any] = {"units": draw.choice([6, 6, 7, 9]), "power_kw": draw.choice([3.2, 3.6, 4.1, 5, 6.5])}
     rack["cost_usd"] = draw.choice([800.5, 2_500, 8_000, 30_000])
     places = {"network_racks_per_row": 14, "network_racks_central": 24, "rack": rack}
     few = {"racks_per_row": draw.choice([1, 2, 3, 4])} if draw.random() < 0.7 else {}
@@ -144,6 +145,11 @@ def _racks(draw: Random, case: dict[str, Any]) -> dict[str, Any]:
         found["owned"] = [{"part": draw.choice(["ib-tiny-4", "ib-tiny-8"]), "quantity": draw.randint(1, 4)}]
     if draw.random() < 0.15:
         found["terms"] = {"packs": {draw.choice(["ib-tiny-4", "eth-tiny-8"]): draw.randint(2, 4)}}
+    if draw.random() < 0.4:
+        found["limits"] = found.get("limits", {}) | {"racks": draw.choice([1, 2, 2, 3, 3, 4, 5, 6])}
+        if draw.random() < 0.5:
+            rack.pop("cost_usd")
+            found["objective"] = draw.choice(["cost", "cost", "power", "tco", ["power", "cost"]])
     return found
 
 

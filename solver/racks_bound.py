@@ -44,16 +44,19 @@ def lean(held: Held, first: Objective) -> Held:
         alike: dict[object, list[tuple[tuple[int, ...], Template]]] = {}
         for t in templates:
             alike.setdefault(id(t) if t.wings else _form(t), []).append((_sizes(t), t))
-        found[fabric] = [
-            t
-            for some in alike.values()
-            for sizes, t in some
-            if not any(
-                x.facts.least[first] < t.facts.least[first] and all(a <= b for a, b in zip(own, sizes, strict=True))
-                for own, x in _smallest(some, first)
-            )
-        ]
+        kept = []
+        for some in alike.values():
+            smallest = _smallest(some, first)
+            for sizes, t in some:
+                least = t.facts.least[first]
+                if not any(x.facts.least[first] < least and _no_larger(own, sizes) for own, x in smallest):
+                    kept.append(t)
+        found[fabric] = kept
     return found
+
+
+def _no_larger(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def _smallest(some: list[tuple[tuple[int, ...], Template]], first: Objective) -> list[tuple[tuple[int, ...], Template]]:

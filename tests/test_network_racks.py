@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from typing import Any
 
@@ -12,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpunet.catalogs import load_catalog
-from gpunet.models.case import Case, FabricName, Objective
+from gpunet.models.case import Case, FabricName, Limits, Objective
 from gpunet.models.design import Design, Status
 from gpunet.solver.candidates import Finder, compile_case
+from gpunet.solver.engines import Engine, broken
 from gpunet.solver.held import with_oob
 from gpunet.solver.optimize import optimize
 from gpunet.solver.packing import Size, pack
+from gpunet.solver.search import search
 from gpunet.solver.verify import verify
 
 CATALOG = load_catalog()
@@ -89,6 +92,32 @@ def test_the_price_of_a_rack_saves_one(engine: str) -> None:
     assert priced.result.totals is not None
     assert priced.result.totals.cost_usd - 30000 > free.result.totals.cost_usd
     assert priced.result.totals.cost_usd == pytest.approx(sum(x.extended_usd for x in priced.result.bom))
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cp-sat"])
+def test_a_limit_counts_the_racks_that_stand(engine: str) -> None:
+    """Two racks are enough for the leaves of one of three rows and the spines, one is not; no price takes part."""
+    data = yaml.safe_load((CASES / "rack-price.yaml").read_text())
+    data["site"]["rack"].pop("cost_usd")
+    two, one = (Case.model_validate({"name": "limit", **data, "limits": {"racks": racks}}) for racks in (2, 1))
+    design = optimize(two, CATALOG, engine=engine)
+    assert design.result.status is Status.OPTIMAL
+    assert racks_of(design) == 2
+    assert design.result.totals is not None
+    assert design.result.totals.cost_usd == 939_888
+    assert not [x for x in design.result.bom if x.kind == "rack"]
+    assert search(compile_case(one, CATALOG), Engine(engine)).outcome.status is Status.INFEASIBLE
+
+
+def test_an_answer_with_racks_too_many_is_refused() -> None:
+    """Whatever an engine says, the racks of its answer are counted once more."""
+    data = yaml.safe_load((CASES / "rack-price.yaml").read_text())
+    found = search(compile_case(Case.model_validate({"name": "limit", **data, "limits": {"racks": 2}}), CATALOG))
+    assert found.data is not None
+    assert found.outcome.choice is not None
+    assert broken(found.data, found.outcome.choice) == []
+    tighter = found.data.case.model_copy(update={"limits": Limits(racks=1)})
+    assert broken(dataclasses.replace(found.data, case=tighter), found.outcome.choice) == ["rack_limit"]
 
 
 @pytest.mark.parametrize("engine", ["highs", "cp-sat"])

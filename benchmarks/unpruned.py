@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpunet.models.case import FabricName
 from gpunet.solver.candidates import Compiled, instance, oob_scopes, span_of, within
 from gpunet.solver.instance import Instance
-from gpunet.solver.templates import Cutoff, enumerate_templates
+from gpunet.solver.scope import Cutoff
+from gpunet.solver.templates import enumerate_templates
 
 
 def instance_of_everything(compiled: Compiled) -> Instance:

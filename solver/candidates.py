@@ -25,8 +25,9 @@ from gpunet.solver.network_racks import NetworkRacks
 from gpunet.solver.oob import ManagementMeasure, management_runs, oob_endpoints
 from gpunet.solver.prices import ZERO, PriceList, Weight
 from gpunet.solver.purchase import PartTerms
+from gpunet.solver.scope import OBJECTIVES, Cutoff, Scope
 from gpunet.solver.template import LinkClass, Measure, Template
-from gpunet.solver.templates import OBJECTIVES, Cutoff, Scope, enumerate_templates
+from gpunet.solver.templates import enumerate_templates
 from gpunet.solver.wiring import Shape
 
 ONE_LINK = Shape((1,), (1,), True, True)

@@ -11,8 +11,8 @@ from gpunet.solver.candidates import Compiled, Finder, Held, instance, oob_scope
 from gpunet.solver.dominance import undominated
 from gpunet.solver.purchase_bound import most_weight, not_outweighed, pieces_in_all
 from gpunet.solver.racks_bound import by_racks_alone, lean
+from gpunet.solver.scope import OBJECTIVES, Cutoff, Scope, StandIn
 from gpunet.solver.template import Facts, Template
-from gpunet.solver.templates import OBJECTIVES, Cutoff, Scope, StandIn
 
 FIRST_PIECES = 10_000
 """Pieces of one part in the largest design, as first guessed."""

@@ -12,16 +12,16 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from gpunet.models.case import Striping, Topology
 from gpunet.solver.demand import Endpoints
+from gpunet.solver.filled import accept, bare
 from gpunet.solver.ports import fits
+from gpunet.solver.scope import Bound, Cutoff, Scope, Spread, plus
+from gpunet.solver.spreads import down_uses, spreads
 from gpunet.solver.template import Template, Upper
+from gpunet.solver.tiers import Tiers
 from gpunet.solver.wiring import Stripe, lower_cages, upper_cages
-
-if TYPE_CHECKING:
-    from gpunet.solver.templates import Bound, Cutoff, Scope, Spread, Tiers
 
 
 def mixed_templates(scope: Scope, cutoff: Cutoff, tiers: Sequence[Tiers]) -> Iterator[Template]:
@@ -54,7 +54,7 @@ def _floor(a: Tiers, b: Tiers) -> Bound:
     return (min(x[0], y[0]) * 0.5, min(x[1], y[1]) * 0.5, min(x[2], y[2]) * 0.5)
 
 
-Side = tuple["Tiers", tuple[Topology, int]]
+Side = tuple[Tiers, tuple[Topology, int]]
 
 
 class _Parts:
@@ -100,8 +100,6 @@ def _cut(parts: _Parts, cutoff: Cutoff, a: Side, b: Side) -> Iterator[Template]:
 
 def _switches_floor(wings: Sequence[tuple[Scope, Tiers, Spread]]) -> Bound:
     """What the leaves of both kinds and one spine weigh at least."""
-    from gpunet.solver.templates import plus
-
     measure = wings[0][0].measure
     total: Bound = plus((0.0, 0.0, 0.0), measure.bound_weight(wings[0][1].spine), 1)
     for _, tiers, spread in wings:
@@ -133,8 +131,6 @@ def _hosts(kind: Endpoints, spread: Spread) -> int:
 
 def _fewest(scope: Scope, tiers: Tiers, family: tuple[Topology, int]) -> Spread | None:
     """The spread with the fewest leaves whose uplinks still fit beside the endpoints."""
-    from gpunet.solver.templates import down_uses, spreads
-
     for spread in spreads(scope, tiers.leaf.switch, tiers.leaf.downs, family):
         need = math.ceil(spread.uplink_gbps / Fraction(tiers.up.speed_gbps))
         uses = [*down_uses(scope, tiers.leaf.downs, spread), (tiers.up, math.ceil(need / tiers.up.ports))]
@@ -144,8 +140,6 @@ def _fewest(scope: Scope, tiers: Tiers, family: tuple[Topology, int]) -> Spread 
 
 
 def _under_spines(scope: Scope, cutoff: Cutoff, wings: Sequence[tuple[Scope, Tiers, Spread]]) -> Iterator[Template]:
-    from gpunet.solver.templates import accept, bare, down_uses
-
     spec = scope.spec
     spine = wings[0][1].spine
     needs = [math.ceil(s.uplink_gbps / Fraction(t.up.speed_gbps)) for _, t, s in wings]

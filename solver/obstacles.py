@@ -12,8 +12,9 @@ from gpunet.solver.eligible import lossy_where_lossless
 from gpunet.solver.interconnects import InterconnectTable, LinkOption
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.ports import faces
+from gpunet.solver.scope import Cutoff, Scope
 from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE
-from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
+from gpunet.solver.templates import enumerate_templates
 
 WORDS = {
     "interconnect": "a link that no allowed module, fibre or cable can make",

@@ -22,9 +22,9 @@ from gpunet.solver.links import Way
 from gpunet.solver.phase_prices import Charge, PhasePrices, Timeline
 from gpunet.solver.phase_program import Built, Step, built_of, cost_of, parts_of, solve_plan
 from gpunet.solver.prices import PriceList
+from gpunet.solver.scope import Cutoff, Scope
 from gpunet.solver.search import WIDER
 from gpunet.solver.template import LinkClass, Template
-from gpunet.solver.templates import Cutoff, Scope
 
 COST = Objective.COST
 EVERYTHING = 10**15

@@ -14,8 +14,8 @@ from gpunet.solver.engines import Clock, Engine, Outcome, solve
 from gpunet.solver.held import Group, Kept, by_fabric, ceilings_of, every_within, groups, held_within, with_oob
 from gpunet.solver.instance import Instance
 from gpunet.solver.racks_bound import racks_floor
+from gpunet.solver.scope import Cutoff, Scope
 from gpunet.solver.template import Template
-from gpunet.solver.templates import Cutoff, Scope
 
 WIDER = (1.01, 1.03, 1.1, 1.3, 2.0, 5.0, math.inf)
 """How far beyond its best a group's templates are tried while no feasible design is known."""

@@ -20,8 +20,8 @@ from gpunet.solver.held import groups
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.ports import Face, faces
 from gpunet.solver.requirement_steps import moved
+from gpunet.solver.scope import OBJECTIVES, Scope
 from gpunet.solver.search import Floors
-from gpunet.solver.templates import OBJECTIVES, Scope
 
 Weights = tuple[float, ...]
 """One figure per objective."""

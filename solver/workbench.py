@@ -31,9 +31,10 @@ from gpunet.solver.mating import accepts
 from gpunet.solver.order import order_all
 from gpunet.solver.ports import faces
 from gpunet.solver.prices import ZERO, Weight
+from gpunet.solver.scope import Cutoff, Scope
 from gpunet.solver.search import Found, search
 from gpunet.solver.template import Measure, Template, path_switches
-from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
+from gpunet.solver.templates import enumerate_templates
 
 FEW = 100
 """Templates of a scope that are looked at first where any design under the ceilings will do."""

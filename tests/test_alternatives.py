@@ -31,9 +31,9 @@ from gpunet.solver.engines import Engine, solve
 from gpunet.solver.held import groups
 from gpunet.solver.instance import Instance, Key
 from gpunet.solver.near_optimal import best_of_structures, is_coupled
+from gpunet.solver.scope import Cutoff
 from gpunet.solver.search import all_within
 from gpunet.solver.structures import shape_of
-from gpunet.solver.templates import Cutoff
 from gpunet.solver.workbench import Workbench
 
 CATALOG = awkward_catalog()

@@ -18,8 +18,8 @@ from gpunet.solver.demand import NoPortsError
 from gpunet.solver.engines import Engine, Outcome, solve
 from gpunet.solver.instance import Instance
 from gpunet.solver.layout import SiteTooSmallError
+from gpunet.solver.scope import Cutoff
 from gpunet.solver.search import search
-from gpunet.solver.templates import Cutoff
 
 CASES = sorted(Path("cases").glob("*.yaml"))
 CATALOG = awkward_catalog()

@@ -27,8 +27,9 @@ from gpunet.solver.interconnects import InterconnectTable, LinkOption
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.optimize import optimize
 from gpunet.solver.ports import faces
+from gpunet.solver.scope import Cutoff
 from gpunet.solver.template import Template
-from gpunet.solver.templates import Cutoff, enumerate_templates
+from gpunet.solver.templates import enumerate_templates
 from gpunet.solver.verify import verify
 
 CATALOG = load_catalog()

@@ -36,9 +36,10 @@ from gpunet.solver.explain import explain
 from gpunet.solver.headroom import headroom_of, pool_load, port_bytes
 from gpunet.solver.obstacles import obstacles
 from gpunet.solver.optimize import optimize
+from gpunet.solver.scope import Cutoff, Scope
 from gpunet.solver.search import search
 from gpunet.solver.template import Template
-from gpunet.solver.templates import Cutoff, Scope, enumerate_templates
+from gpunet.solver.templates import enumerate_templates
 from gpunet.solver.verify import verify
 from gpunet.solver.verify_book import Book
 from gpunet.solver.verify_network import networks

@@ -140,7 +140,6 @@ LONGER = {
     "models/parts.py": "one class per kind of part, side by side with the files of the catalogue",
     "solver/build.py": "writes out the wiring of all fabrics, whose helpers share the state of one ledger",
     "solver/template.py": "a template and everything that is measured on it, which must change together",
-    "solver/templates.py": "the enumeration and the bounds that cut it, whose safety is argued line against line",
 }
 """Files that may be longer, and why."""
 

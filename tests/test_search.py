@@ -18,8 +18,9 @@ from gpunet.models.design import Status
 from gpunet.solver import search as searching
 from gpunet.solver.candidates import Compiled, compile_case, instance, oob_scopes, span_of, within
 from gpunet.solver.engines import Engine, Outcome, solve
+from gpunet.solver.scope import Cutoff
 from gpunet.solver.search import search
-from gpunet.solver.templates import Cutoff, enumerate_templates
+from gpunet.solver.templates import enumerate_templates
 
 SMALL, LARGE, MANAGEMENT = "eth-n9600-64od", "eth-nokia-h6-128", "oob-7010tx-48"
 

@@ -25,9 +25,9 @@ from gpunet.solver.envelope import Line, envelope, lower_end
 from gpunet.solver.price_ranges import range_of, rivals
 from gpunet.solver.regret import bands_of, regrets_of, scenarios_of
 from gpunet.solver.requirement_steps import moved, questions, step_of
+from gpunet.solver.scope import Cutoff
 from gpunet.solver.sensitivity import sensitivity
 from gpunet.solver.tasks import JournalError, Plan
-from gpunet.solver.templates import Cutoff
 from gpunet.solver.workbench import Workbench
 
 CATALOG = awkward_catalog()

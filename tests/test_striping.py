@@ -14,8 +14,9 @@ from gpunet.solver.apart import solve_apart
 from gpunet.solver.build import Builder
 from gpunet.solver.candidates import Compiled, compile_case, instance, within
 from gpunet.solver.optimize import optimize
+from gpunet.solver.scope import Cutoff
 from gpunet.solver.template import Template
-from gpunet.solver.templates import Cutoff, enumerate_templates
+from gpunet.solver.templates import enumerate_templates
 from gpunet.solver.verify import verify
 from gpunet.solver.verify_book import Book
 from gpunet.solver.verify_growth import check_oversubscription

@@ -18,8 +18,8 @@ from gpunet.solver.engines import Engine, solve
 from gpunet.solver.held import groups
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
+from gpunet.solver.scope import Cutoff
 from gpunet.solver.search import search
-from gpunet.solver.templates import Cutoff
 from gpunet.solver.ties import ties_of
 
 CATALOG = awkward_catalog()

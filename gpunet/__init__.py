@@ -270,10 +270,13 @@ def phases(
     Beside it the end state bought at once, and every phase by itself. Raises what ``optimize`` raises, and
     ``ValueError`` for a case without phases.
     """
+    from gpunet.case_phases import refuse_unplanned
+    from gpunet.catalogs.located_yaml import Located
     from gpunet.solver.engines import Engine
     from gpunet.solver.phases import phases as study
 
     found, catalog = _ready(case, None, catalog_dirs)
+    refuse_unplanned(found, Located(found.name, found.model_dump(mode="json", exclude_none=True)))
     return study(found, catalog, engine=Engine(engine).value, time_limit_s=time_limit_s)
 
 

@@ -10,9 +10,9 @@ from gpunet.catalogs.schema_words import Path
 from gpunet.models.case import Case, Objective, StorageMode
 from gpunet.models.parts import Catalog
 from gpunet.models.phase import Phase
-from gpunet.models.problems import Problem
+from gpunet.models.problems import InputError, Problem
 
-LIMITS = ("moved_cables", "cost_usd", "power_kw", "racks", "vendors", "skus")
+LIMITS = ("cost_usd", "power_kw", "racks", "vendors", "skus")
 """Limits that couple the fabrics of a phase."""
 BUYING = ("owned", "terms", "spares", "supply", "buying")
 """Settings by which a piece costs more or less than its price."""
@@ -20,17 +20,18 @@ BUYING = ("owned", "terms", "spares", "supply", "buying")
 
 def phases_problems(case: Case, located: Located, catalog: Catalog) -> Iterator[Problem]:
     """Mistakes of a case about its phases."""
-    if case.phases is None:
-        lone: list[tuple[Path, object]] = [
-            (("price_decline_per_year",), case.price_decline_per_year),
-            (("limits", "moved_cables"), case.limits.moved_cables),
-        ]
-        for path, given in lone:
-            if given is not None:
-                yield located.problem(path, found="no phases beside it", expected="phases to plan; or leave it out")
-        return
-    yield from _order(case, case.phases, located, catalog)
-    yield from _not_planned(case, located)
+    if case.phases is not None:
+        yield from _order(case, case.phases, located, catalog)
+
+
+def refuse_unplanned(case: Case, located: Located) -> None:
+    """Refuse settings that a plan in phases does not honour, each by name, so that none is passed over.
+
+    Raises ``InputError``; does nothing for a case without phases.
+    """
+    problems = [] if case.phases is None else list(_not_planned(case, located))
+    if problems:
+        raise InputError(problems)
 
 
 def servers_of(phase: Phase, gpus_each: int) -> int:
@@ -65,7 +66,7 @@ def _order(case: Case, phases: tuple[Phase, ...], located: Located, catalog: Cat
 
 
 def _not_planned(case: Case, located: Located) -> Iterator[Problem]:
-    """Settings that a plan in phases does not honour: each is refused by name, so that none is passed over."""
+    """Settings that couple the fabrics of a plan, or by which a piece costs other than its price."""
     storage = case.fabrics.storage
     refused: list[tuple[Path, bool, str]] = [
         (("objective",), case.objectives != (Objective.COST,), "cost, for what is planned is what to buy when"),

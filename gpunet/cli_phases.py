@@ -39,9 +39,12 @@ def phases(
     check_seconds(time_limit)
 
     def work(found: Case, catalog: Catalog, plan: Plan) -> Phases:
+        from gpunet.case_file import read_case_file
+        from gpunet.case_phases import refuse_unplanned
         from gpunet.solver.phases import PhasesError
         from gpunet.solver.phases import phases as study
 
+        refuse_unplanned(found, read_case_file(case, catalog).located)
         try:
             return study(found, catalog, engine=engine.value, time_limit_s=time_limit, tell=plan.tell)
         except PhasesError as error:

@@ -63,7 +63,8 @@ def built_of(step: Step, template: Template, blocks: dict[LinkClass, list[int]])
         for way, n in zip(step.ways[link], counts, strict=True):
             for part, pieces in way.parts if n else ():
                 parts[part] = parts.get(part, 0) + pieces * n
-    return Built(template, blocks, {part: n for part, n in parts.items() if n})
+    laid = {link: counts for link, counts in blocks.items() if sum(counts)}
+    return Built(template, laid, {part: n for part, n in parts.items() if n})
 
 
 def cost_of(steps: tuple[Step, ...], parts: tuple[Mapping[str, int], ...], stock: Mapping[str, int]) -> int:

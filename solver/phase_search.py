@@ -8,6 +8,7 @@ each is left out as soon as its own least and the least of the earlier phases be
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -63,16 +64,13 @@ class Stage:
     fabric: FabricName
     compiled: Compiled
     prices: PhasePrices
+    was_cut_short: bool = False
+    """Whether the time limit ended an enumeration."""
 
     @property
     def scopes(self) -> list[Scope]:
         """Where the templates of the fabric come from."""
         return self.compiled.scopes[self.fabric]
-
-    @property
-    def was_cut_short(self) -> bool:
-        """Whether the time limit ended an enumeration."""
-        return any(scope.cut_short for scope in self.scopes)
 
     def charge(self, how: Charge) -> None:
         """Count pieces otherwise from now on."""
@@ -83,25 +81,35 @@ class Stage:
 
     def least(self) -> int:
         """No template costs less as pieces are charged now, cents."""
-        found = best_of(self.scopes, COST)
+        found = self._near(0)
         return 0 if self.was_cut_short else min((t.facts.least[COST] for t in found), default=0)
+
+    def _near(self, slack: int) -> list[Template]:
+        found = best_of(self.scopes, COST, slack)
+        self.was_cut_short |= any(scope.cut_short for scope in self.scopes)
+        return found
 
     def best(self) -> Template | None:
         """The template that costs least as pieces are charged now, of those that fit the room; none where none does."""
-        near = best_of(self.scopes, COST)
+        near = self._near(0)
         least = min((t.facts.least[COST] for t in near), default=0)
         for factor in WIDER:
             found = self.fitting(near)
             if found:
                 return min(found, key=lambda t: (t.facts.least[COST], t.rank()))
-            near = best_of(self.scopes, COST, EVERYTHING if math.isinf(factor) else int(least * (factor - 1)))
+            near = self._near(EVERYTHING if math.isinf(factor) else int(least * (factor - 1)))
         return None
 
-    def within(self, most: float) -> list[Template]:
-        """Every template that fits the room and costs at most so much, but for those that another beats in all."""
+    def within(self, most: float, leaves: frozenset[str] | None = None) -> list[Template]:
+        """Every template that fits the room and costs at most so much; where given, with leaves of these models."""
         cutoff = Cutoff()
         cutoff.most[COST] = most
-        return undominated(self.fitting([t for scope in self.scopes for t in within(scope, cutoff, COST)]))
+        scopes = self.scopes
+        if leaves is not None:
+            scopes = [dataclasses.replace(scope, leaf_models=leaves) for scope in scopes]
+        found = [t for scope in scopes for t in within(scope, cutoff, COST)]
+        self.was_cut_short |= any(scope.cut_short for scope in scopes)
+        return self.fitting(found)
 
     def fitting(self, templates: Iterable[Template]) -> list[Template]:
         """Those that fit the room by themselves."""
@@ -156,10 +164,10 @@ class FabricPlanner:
         self.last = len(stages) - 1
         self.solves = 0
         """Programs solved."""
-        self._best: Planned | None = None
-        self._unfinished: float = math.inf
+        self.best: Planned | None = None
+        self.unfinished: float = math.inf
         """The least that a plan may cost among those that time left no room to look at, cents."""
-        self._floors: list[int] = []
+        self.floors: list[int] = []
         for stage in stages:
             for scope in stage.scopes:
                 scope.deadline_s = clock.end_s
@@ -170,12 +178,12 @@ class FabricPlanner:
         if first is None:
             return None
         plans = [Planned(built, self._cost(built, 0, {}), 0) for built in (first, known)]
-        self._best = min(plans, key=lambda x: x.cents)
-        self._floors = [self._floor(q) for q in range(self.last + 1)]
-        self._unfinished = math.inf
-        self._descend(self.last, ())
-        bound = min(self._best.cents, self._unfinished)
-        return self._best._replace(bound=math.ceil(bound - 1e-3))
+        self.best = min(plans, key=lambda x: x.cents)
+        self.floors = [self.floor(q) for q in range(self.last + 1)]
+        self.unfinished = math.inf
+        self.descend(self.last, ())
+        bound = min(self.best.cents, self.unfinished)
+        return self.best._replace(bound=math.ceil(bound - 1e-3))
 
     def unplanned(self) -> Planned | None:
         """Every phase by itself, the cheapest with what the former ones have bought; none where one has no design."""
@@ -218,49 +226,60 @@ class FabricPlanner:
         """Charge pieces until the next phase that can use them, all of their price where none can."""
         self.stages[q].charge(lambda part, cents: self.timeline.held(q, needed.get(part), cents))
 
-    def _floor(self, q: int) -> int:
+    def floor(self, q: int) -> int:
         """No plan spends less on having what a phase needs from then until the next, cents."""
         if self.timeline.is_flat(q):
             return 0
         self.stages[q].charge(lambda _, cents: self.timeline.held(q, None if q == self.last else q + 1, cents))
         return self.stages[q].least()
 
-    def _descend(self, q: int, later: tuple[Models, ...]) -> None:
+    def descend(self, q: int, later: tuple[Models, ...]) -> None:
         """Look at everything that phase ``q`` and those before it may be beside these of the later phases."""
-        assert self._best is not None
+        assert self.best is not None
         needed = {part: q + 1 + i for i, x in reversed(list(enumerate(later))) for part in x.parts}
         self._charge(q, needed)
         stage, beside = self.stages[q], sum(x.least for x in later)
-        before = sum(self._floors[:q])
-        found = stage.within(self._best.cents - beside - before)
+        before = sum(self.floors[:q])
+        found = self.held(stage, self.best.cents - beside - before, later)
         if stage.was_cut_short:
-            self._unfinished = min(self._unfinished, beside + before + self._floors[q])
+            self.unfinished = min(self.unfinished, beside + before + self.floors[q])
             return
         if q == 0:
             if found:
-                self._solve((Models(found, min(t.facts.least[COST] for t in found), frozenset()), *later))
+                self.solve((Models(found, min(t.facts.least[COST] for t in found), frozenset()), *later))
             return
         for models in stage.models(found):
-            if models.least + beside + before >= self._best.cents:
+            if self.is_hopeless(models.least + beside + before):
                 return
-            self._descend(q - 1, (models, *later))
+            self.descend(q - 1, (models, *later))
 
-    def _solve(self, chosen: tuple[Models, ...]) -> None:
-        assert self._best is not None
+    def held(self, stage: Stage, most: float, later: tuple[Models, ...]) -> list[Template]:
+        """The templates of a phase that need be looked at beside these of the later ones."""
+        del later
+        return undominated(stage.within(most))
+
+    def is_hopeless(self, least: int) -> bool:
+        """Whether a plan that costs so much at least is none to look for."""
+        assert self.best is not None
+        return least >= self.best.cents
+
+    def solve(self, chosen: tuple[Models, ...]) -> None:
+        """Look for the best plan among these templates of all phases."""
+        assert self.best is not None
         least = sum(x.least for x in chosen)
-        if least >= self._best.cents:
+        if self.is_hopeless(least):
             return
-        steps = self._steps(0, [x.templates for x in chosen], {})
+        steps = self.steps(0, [x.templates for x in chosen], {})
         found = solve_plan(steps, {}, self.engine, self.clock)
         self.solves += 1
         if found.built:
             cents = cost_of(steps, tuple(x.parts for x in found.built), {})
-            if cents < self._best.cents:
-                self._best = Planned(found.built, cents, 0)
+            if cents < self.best.cents:
+                self.best = Planned(found.built, cents, 0)
         if found.status is not Status.OPTIMAL:
-            self._unfinished = min(self._unfinished, max(least, found.bound or 0))
+            self.unfinished = min(self.unfinished, max(least, found.bound or 0))
 
-    def _steps(self, first: int, templates: Sequence[list[Template]], stock: Mapping[str, int]) -> tuple[Step, ...]:
+    def steps(self, first: int, templates: Sequence[list[Template]], stock: Mapping[str, int]) -> tuple[Step, ...]:
         """The steps of a program from phase ``first`` on."""
         bare = []
         for q, ts in enumerate(templates, start=first):
@@ -280,7 +299,7 @@ class FabricPlanner:
 
     def _cost(self, built: tuple[Built, ...], first: int, stock: Mapping[str, int]) -> int:
         """What these designs cost from phase ``first`` on beyond a stock that is paid for, cents."""
-        steps = self._steps(first, [[x.template] for x in built], stock)
+        steps = self.steps(first, [[x.template] for x in built], stock)
         return cost_of(steps, tuple(x.parts for x in built), stock)
 
     # --- without a plan -------------------------------------------------------------------------------------------
@@ -298,13 +317,13 @@ class FabricPlanner:
         def saved(parts: Iterable[str]) -> int:
             return sum(self.timeline.cents(q, prices[part]) * stock.get(part, 0) for part in parts if part in stock)
 
-        found = stage.within(best.cents + saved(stock))
+        found = undominated(stage.within(best.cents + saved(stock)))
         unfinished = 0.0 if stage.was_cut_short else math.inf
         order = sorted(stage.models(found), key=lambda x: x.least - saved(x.parts))
         for models in order:
             if models.least - saved(models.parts) >= best.cents:
                 break
-            steps = self._steps(q, [models.templates], stock)
+            steps = self.steps(q, [models.templates], stock)
             solved = solve_plan(steps, stock, self.engine, self.clock)
             self.solves += 1
             if solved.built:

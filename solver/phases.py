@@ -23,6 +23,7 @@ from gpunet.solver.interconnects import Tables
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.moved import moved_cables
 from gpunet.solver.optimize import designed
+from gpunet.solver.phase_moves import fewest_moves
 from gpunet.solver.phase_prices import PhasePrices, Timeline
 from gpunet.solver.phase_program import Built
 from gpunet.solver.phase_search import FabricPlanner, Planned, Stage
@@ -96,19 +97,30 @@ class _Study:
         except (SiteTooSmallError, NoPortsError) as error:
             return self._none(Status.INFEASIBLE, f"{error.setting}: {error}")
         plans: dict[FabricName, Planned] = {}
+        planners: dict[FabricName, FabricPlanner] = {}
         unplanned: dict[FabricName, Planned] = {}
         ends: dict[FabricName, Built] = {}
         for fabric in self.compiled[0].fabrics:
             self.say(f"planning {fabric.value}")
-            planner = self._planner(fabric)
+            planner = planners[fabric] = self._planner(fabric)
             by_itself, end = planner.unplanned(), planner.end_state()
             plan = None if by_itself is None else planner.plan(by_itself.built)
-            self.solves += planner.solves
             if by_itself is None or plan is None or end is None:
                 late = any(stage.was_cut_short for stage in planner.stages)
                 status = Status.NO_SOLUTION if late else Status.INFEASIBLE
                 return self._none(status, f"{fabric.value}: {'no time' if late else 'no design'} for one of the phases")
             plans[fabric], unplanned[fabric], ends[fabric] = plan, by_itself, end
+        self.say("counting cables that move")
+        limit = self.case.limits.moved_cables
+        plans = {fabric: x.plan for fabric, x in fewest_moves(planners, plans, limit).items()}
+        self.solves = sum(planner.solves for planner in planners.values())
+        if not all(plan.built for plan in plans.values()):
+            least = sum(plan.bound for plan in plans.values()) / 100
+            return self._none(
+                Status.NO_SOLUTION,
+                f"none that costs less than {least:,.2f} USD, adapters left out, moves at most {limit:,} cables "
+                "(limits.moved_cables)",
+            )
         try:
             found = self._compared(plans, unplanned, ends)
         except _NoRoomError as error:

@@ -85,7 +85,7 @@ def test_no_message_is_left_without_its_case() -> None:
         (b"\xef\xbb\xbf", "case.yaml: the file is empty"),
         (b"---\n...\n", "case.yaml:2:1: found nothing, expected a mapping with the fields name, cluster, fabrics, "
          "site, objective, tco, limits, parts, prices, owned, terms, spares, supply, quotes, buying, order_date, "
-         "performance"),
+         "phases, price_decline_per_year, performance"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_text(tmp_path: Path, content: bytes, message: str) -> None:
@@ -242,7 +242,8 @@ LOOP["cluster"] = LOOP
     [
         (SMALLEST | {"limit": {}}, "case: limit: found an unknown field, expected one of the fields name, cluster, "
          "fabrics, site, objective, tco, limits, parts, prices, owned, "
-         "terms, spares, supply, quotes, buying, order_date, performance; nearest: limits"),
+         "terms, spares, supply, quotes, buying, order_date, phases, "
+         "price_decline_per_year, performance; nearest: limits"),
         ({"cluster": {"gpus": "8", "server": "server-2"}},
          "case: cluster.gpus: found '8', expected a whole number above 0; nearest: 8"),
         ({"cluster": {8: "gpus"}}, "case: cluster: found '8' as a field name, expected text"),

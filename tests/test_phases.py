@@ -81,7 +81,11 @@ def drawn(seed: int, fewest: bool = False) -> Case:
     )
 
 
-@pytest.mark.parametrize("seed", range(24))
+NEED_THE_PROGRAM = (51, 59, 162)
+"""Drawn cases whose bound does not meet the first plan found, so that the program decides."""
+
+
+@pytest.mark.parametrize("seed", [*range(24), *NEED_THE_PROGRAM])
 def test_the_plan_is_the_least_of_all(seed: int) -> None:
     """Plain enumeration of every series of designs finds the same least cost, to the cent, or no plan on both sides."""
     case = drawn(seed)
@@ -98,12 +102,13 @@ def test_the_plan_is_the_least_of_all(seed: int) -> None:
 
 
 @pytest.mark.parametrize("engine", ["scip", "cp-sat"])
-@pytest.mark.parametrize("seed", [1, 3, 6])
+@pytest.mark.parametrize("seed", [1, *NEED_THE_PROGRAM])
 def test_engines_agree(seed: int, engine: str) -> None:
     """Every engine finds the same plan, not only the same cost."""
     case = drawn(seed)
     mine, other = phases(case, CATALOG), phases(case, CATALOG, engine=engine)
     assert mine.model_copy(update={"engine": engine}) == other
+    assert (mine.solves > 0) == (seed in NEED_THE_PROGRAM)
 
 
 def test_prices_fall_by_the_quarter() -> None:

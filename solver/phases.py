@@ -108,7 +108,12 @@ class _Study:
             if by_itself is None or plan is None or end is None:
                 late = any(stage.was_cut_short for stage in planner.stages)
                 status = Status.NO_SOLUTION if late else Status.INFEASIBLE
-                return self._none(status, f"{fabric.value}: {'no time' if late else 'no design'} for one of the phases")
+                why = (
+                    "stopped before any plan was found: give it more time"
+                    if late
+                    else "no design for one of the phases"
+                )
+                return self._none(status, f"{fabric.value}: {why}")
             plans[fabric], unplanned[fabric], ends[fabric] = plan, by_itself, end
         self.say("counting cables that move")
         limit = self.case.limits.moved_cables
@@ -116,10 +121,11 @@ class _Study:
         self.solves = sum(planner.solves for planner in planners.values())
         if not all(plan.built for plan in plans.values()):
             least = sum(plan.bound for plan in plans.values()) / 100
+            late = any(stage.was_cut_short for planner in planners.values() for stage in planner.stages)
             return self._none(
                 Status.NO_SOLUTION,
-                f"none that costs less than {least:,.2f} USD, adapters left out, moves at most {limit:,} cables "
-                "(limits.moved_cables)",
+                f"None that costs less than {least:,.2f} USD, adapters left out, moves at most {limit:,} cables "
+                f"(limits.moved_cables){'; stopped there: give it more time' if late else ''}.",
             )
         try:
             found = self._compared(plans, unplanned, ends)

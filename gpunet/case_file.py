@@ -173,6 +173,18 @@ def _patterns_of_switches(catalog: Catalog) -> _Names:
     return _Names("a switch, vendor:* or switch:*", [*catalog.switches, *groups], _also_called(catalog.switches))
 
 
+def _hosts(catalog: Catalog) -> _Names:
+    """Whatever modules are plugged into."""
+    hosts = {**catalog.switches, **catalog.nics, **catalog.servers}
+    groups = [f"{name}:*" for name in ("switch", "nic", "server", *sorted({host.vendor for host in hosts.values()}))]
+    return _Names("a switch, NIC or server, vendor:* or kind:*", [*hosts, *groups], _also_called(hosts))
+
+
+def _codings(catalog: Catalog) -> _Names:
+    known = sorted({module.coded_for for module in catalog.modules.values()})
+    return _Names("any or a vendor that modules are coded for", ["any", *known], {})
+
+
 def _spared(catalog: Catalog) -> _Names:
     kinds = ("switch", "module", "cable", "fibre")
     named = _priced(catalog)
@@ -184,6 +196,8 @@ _REFERENCES = (
     _Reference(("terms", "minimum_order", _EACH), _priced, by_key=True),
     _Reference(("terms", "packs", _EACH), _priced, by_key=True),
     _Reference(("terms", "licences", _EACH, "switch"), _patterns_of_switches),
+    _Reference(("terms", "coding", _EACH), _hosts, by_key=True),
+    _Reference(("terms", "coding", _EACH, _EACH), _codings),
     _Reference(("spares", "failure_percent_per_year", _EACH), _spared, by_key=True),
     _Reference(("spares", "minimum", _EACH), _spared, by_key=True),
     _Reference(("supply", _EACH, "part"), _owned),

@@ -27,6 +27,8 @@ class CageKind:
     also_accepts: tuple[FormFactor, ...] = ()
     refuses_modules: frozenset[str] = frozenset()
     """Module ids that the device's vendor marks unsupported (R19, support lists)."""
+    accepts_codings: tuple[str, ...] = ()
+    """Codings of modules that the host takes; every one where empty (R19, coding)."""
 
 
 @dataclass(frozen=True, slots=True)

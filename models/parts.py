@@ -107,6 +107,8 @@ class CageGroup(Strict):
     """False for management or test cages, which carry no fabric link."""
     also_accepts: tuple[FormFactor, ...] = ()
     """Plugs this cage takes beyond the default table of R1, where the vendor lists them."""
+    accepts_codings: tuple[str, ...] = ()
+    """Codings of modules that the host takes, where it does not take every one (R19)."""
     linear_host: bool = False
     """True when the host SerDes is qualified for linear optics (LPO) and linear copper."""
     how: How
@@ -295,6 +297,8 @@ class Module(Part):
     """Connector of each optical port."""
     retiming: str = "full"
     """``full`` (DSP), ``linear`` (LPO) or ``half`` (LRO, TRO)."""
+    coding: str = ""
+    """Vendor whose hosts the module is coded for; the module's own vendor when empty."""
     reach_m: dict[str, float]
     """Reach by fibre grade (``OM3``, ``OM4``, ``OM5``, ``OS2``, ``Cat6A``), m."""
     power_max_w: Fact
@@ -303,6 +307,11 @@ class Module(Part):
     """Typical draw, W."""
     price: Price | None = None
     """Unit price."""
+
+    @property
+    def coded_for(self) -> str:
+        """Vendor whose hosts the module is coded for."""
+        return self.coding or self.vendor
 
 
 class StockLength(Strict):

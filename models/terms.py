@@ -85,6 +85,10 @@ class Terms(Strict):
     """Software by switch."""
     installation: Installation | None = None
     """Laying of cables."""
+    coding: dict[Name, Annotated[tuple[Name, ...], Field(min_length=1)]] | None = None
+    """Codings of modules that a host takes, by switch, NIC or server, ``vendor:*`` or kind (``switch:*``, ``nic:*``,
+    ``server:*``); the most exact name counts. ``any`` takes every module. A host that is not named takes what the
+    catalogue says of it, and every module where it says nothing."""
 
 
 class Spares(Strict):

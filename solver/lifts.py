@@ -214,6 +214,8 @@ def _buying(case: Case, catalog: Catalog) -> Iterator[Limit]:
         yield Limit("buying.at_list", buying.at_list, "always", Order.CEILING, How.EACH, wider, "set")
     if case.spares is not None:
         yield Limit("spares", case.spares, None, Order.OWN_FABRIC, How.EACH, [None])
+    if case.terms is not None and case.terms.coding:
+        yield Limit("terms.coding", case.terms.coding, None, Order.PARTS, How.EACH, [None], "taken")
     for field in ("minimum_order", "packs"):
         if case.terms is not None and getattr(case.terms, field):
             yield Limit(f"terms.{field}", getattr(case.terms, field), {}, Order.OWN_FABRIC, How.EACH, [{}])

@@ -262,6 +262,7 @@ def cage_kinds(
             linear_host=group.linear_host,
             also_accepts=group.also_accepts,
             refuses_modules=frozenset(switch.refuses_modules) if switch else frozenset(),
+            accepts_codings=group.accepts_codings,
         )
         for mode in modes
     )

@@ -79,6 +79,11 @@ def module_refusals(cage: CageKind, module: Module, interfaces: Mapping[str, Opt
         yield Refusal("R10", (part,), f"{part} has a copper jack, which no fibre of the catalogue enters")
     else:
         yield from _mode_refusals(cage.mode, module, interfaces[module.interface])
+    if cage.accepts_codings and module.coded_for not in cage.accepts_codings:
+        taken = ", ".join(cage.accepts_codings)
+        yield Refusal(
+            "R19", (part,), f"{part} is coded for {module.coded_for}; the host takes modules coded for {taken}"
+        )
     if cage.protocol not in module.protocols:
         yield Refusal("R9", (part,), f"{part} does not carry {cage.protocol}")
     if module.retiming == "linear" and cage.protocol is Protocol.INFINIBAND:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from gpunet.models.design import Check
 from gpunet.models.evidence import usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Part, Protocol, Status
 from gpunet.solver.verify_book import LEAF_SPINE, SPINE_CORE, Book
+from gpunet.solver.verify_groups import GroupType
 from gpunet.solver.verify_links import Wiring
 from gpunet.solver.verify_money import Bill
 from gpunet.solver.verify_network import Network, spec_of
@@ -130,6 +131,9 @@ def _host_lists(bill: Bill, findings: Findings) -> str:
         group, module = book.groups[pair // (len(book.modules) + 1)], book.modules[pair % (len(book.modules) + 1)]
         if group.switch is not None and module in group.switch.refuses_modules:
             findings.add(f"{group.part} does not support {module}")
+        coding, taken = _coding(bill, group, module)
+        if taken and coding not in taken:
+            findings.add(f"{group.part} takes modules coded for {', '.join(taken)}; {module} is coded for {coding}")
         if group.switch is not None and module in group.switch.limits_modules:
             limited.add(f"{module} in {group.part}: {group.switch.limits_modules[module]}")
     backend = book.of_fabric("backend")
@@ -143,6 +147,21 @@ def _host_lists(bill: Bill, findings: Findings) -> str:
         for speed in sorted(lossy):
             findings.add(f"{switch.id} runs {speed:g}G without flow control, which a RoCE backend needs")
     return f"; supported with a limitation: {'; '.join(sorted(limited))}" if limited else ""
+
+
+def _coding(bill: Bill, group: GroupType, module: str) -> tuple[str, list[str]]:
+    """The coding of a module, and the codings that the host takes; none of these where it takes every one."""
+    catalog, told = bill.catalog, bill.case.terms.coding if bill.case.terms is not None else None
+    named = group.nic or group.part
+    host = catalog.switches.get(named) or catalog.nics.get(named) or catalog.servers.get(named)
+    plugged = catalog.modules.get(module)
+    if host is None or plugged is None:
+        return "", []
+    kind = "switch" if named in catalog.switches else "nic" if named in catalog.nics else "server"
+    taken: Sequence[str] = group.cages.accepts_codings
+    for name in (f"{kind}:*", f"{host.vendor}:*", named):
+        taken = (told or {}).get(name, taken)
+    return plugged.coding or plugged.vendor, [] if "any" in taken else sorted(taken)
 
 
 def check_fabrics(nets: list[Network], wiring: Wiring) -> Check:

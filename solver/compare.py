@@ -83,7 +83,7 @@ def _task_name(choice: Choice) -> str:
 
 
 def _solve(bench: Workbench, case: Case, refused: str) -> dict[str, Any]:
-    """One choice as data: status, reasons, value, design, and unit prices in cents."""
+    """One choice as data: status, reasons, value, design, and cents paid by part."""
     if refused:
         return {"status": Status.INFEASIBLE.value, "reasons": [refused]}
     answer = bench.of(case, keep=False)
@@ -91,13 +91,12 @@ def _solve(bench: Workbench, case: Case, refused: str) -> dict[str, Any]:
     if summary is None or answer.data is None:
         reasons = [answer.reason] if answer.reason else _reasons(bench, case)
         return {"status": answer.status.value, "reasons": reasons}
-    prices = {part: answer.data.prices.cents(part) or 0 for part in summary.parts}
     return {
         "status": answer.status.value,
         "value": answer.value,
         "cost": answer.weight.cost if answer.weight else 0,
         "design": summary.model_dump(mode="json"),
-        "prices": prices,
+        "paid": dict(answer.paid_cents or {}),
     }
 
 
@@ -191,7 +190,7 @@ def _lines(catalog: Catalog, compared: list[Compared], data: Mapping[str, Any]) 
         shares = {
             name: LineShare(
                 quantity=design.parts[part],
-                extended_usd=design.bought.get(part, 0) * data[name]["prices"][part] / 100,
+                extended_usd=data[name]["paid"].get(part, 0) / 100,
             )
             for name, design in designs.items()
             if part in design.parts

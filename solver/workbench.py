@@ -54,6 +54,8 @@ class Answer:
     """Pieces that must be bought."""
     at_list: Mapping[str, int] | None = None
     """Pieces among them that are paid at the unit price of the part, no price step reached."""
+    paid_cents: Mapping[str, int] | None = None
+    """What the pieces of each part cost to buy, from whomever and at whichever price step."""
     data: Instance | None = None
     choice: Choice | None = None
     reason: str = ""
@@ -221,19 +223,25 @@ def _answer(case: Case, found: Found) -> Answer:
     assert data is not None
     assert choice is not None
     parts = choice.parts(data)
-    bought, at_list = _bought(data, parts)
-    return Answer(found.outcome.status, case, choice.net(data), parts, bought, at_list, data, choice)
+    return Answer(found.outcome.status, case, choice.net(data), parts, *_bought(data, parts), data, choice)
 
 
-def _bought(data: Instance, parts: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """Pieces ordered of every part, and those of them that are paid at the part's unit price."""
-    bought, at_list = {}, {}
+def _bought(data: Instance, parts: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Pieces ordered of every part, those of them that are paid at the part's unit price, and cents for all."""
+    bought, at_list, cents = {}, {}, {}
     terms = {part: x for part in parts if (x := data.prices.terms(part)) is not None}
     orders = order_all(terms, parts, data.buying)
     for part, n in parts.items():
         found = orders.get(part)
-        bought[part], at_list[part] = (n, n) if found is None else (found.bought, found.at_list)
-    return {part: n for part, n in bought.items() if n}, {part: n for part, n in at_list.items() if n}
+        if found is None:
+            bought[part], at_list[part], cents[part] = n, n, n * (data.prices.cents(part) or 0)
+        else:
+            bought[part], at_list[part], cents[part] = found.bought, found.at_list, found.cents
+    return _filled(bought), _filled(at_list), _filled(cents)
+
+
+def _filled(figures: Mapping[str, int]) -> dict[str, int]:
+    return {part: n for part, n in figures.items() if n}
 
 
 def summarise(data: Instance, choice: Choice) -> DesignSummary:

@@ -166,6 +166,17 @@ def test_two_cases_keep_their_own_prices() -> None:
     assert line.choices["guide-128"].extended_usd != line.choices["dear"].extended_usd
 
 
+@pytest.mark.parametrize("name", ["buying-split", "terms-price-step"])
+def test_bills_by_offer_or_price_step_add_up(name: str) -> None:
+    """Where pieces of one part have different prices, each bill still sums to what its design costs."""
+    case = gpunet.load_case(CASES / f"{name}.yaml")
+    study = gpunet.compare(case, by=case.model_copy(update={"name": "list", "buying": None, "terms": None}))
+    for x in study.choices:
+        assert x.design is not None
+        paid = sum(line.choices[x.choice].extended_usd for line in study.lines if x.choice in line.choices)
+        assert paid == x.design.cost_usd
+
+
 # --- break-even -------------------------------------------------------------------------------------------------------
 
 

@@ -403,7 +403,7 @@ def test_a_result_without_a_design_has_no_report() -> None:
         html_report(empty, CATALOG)
 
 
-@pytest.mark.parametrize("name", ["guide-256", "storage-512-converged"])
+@pytest.mark.parametrize("name", ["guide-256", "storage-512-converged", "buying-split"])
 def test_every_cent_and_milliwatt_is_booked_once(name: str) -> None:
     """Over fabrics, tiers and kinds of a real design the sums are its totals, and each kind has its lines' price."""
     catalog = load_catalog()
@@ -418,6 +418,24 @@ def test_every_cent_and_milliwatt_is_booked_once(name: str) -> None:
         spent = sum(line.extended_usd for line in design.result.bom if line.kind == kind)
         assert sum(one.cost_usd for one in found if one.kind == kind) == pytest.approx(spent)
     assert {one.place.fabric for one in found} <= set(design.result.fabrics)
+
+
+def test_the_bill_names_suppliers_where_the_order_is_split() -> None:
+    """A line for each part and supplier, and no such column on the bill of a design that is bought at list."""
+    catalog = load_catalog()
+    heads = []
+    for name in ("buying-split", "guide-256-infiniband"):
+        design = optimize(read_case(ROOT / f"cases/{name}.yaml", catalog), catalog)
+        page = html_report(design, catalog)
+        chapter = page[page.index('<section id="bill"') :]
+        cells = [
+            {re.sub("<[^>]+>", "", cell).strip() for cell in re.findall(r"<t[hd]\b.*?>(.*?)</t[hd]>", row, re.DOTALL)}
+            for row in re.findall(r"<tr\b.*?>(.*?)</tr>", chapter[: chapter.index("</section>")], re.DOTALL)
+        ]
+        heads.append("supplier" in cells[0])
+        for line in design.result.bom:
+            assert any({line.part, f"{line.bought:,}"} | ({line.supplier} - {""}) <= row for row in cells), line
+    assert heads == [True, False]
 
 
 def test_the_largest_published_pod_gives_a_page_of_sane_size() -> None:

@@ -50,6 +50,12 @@ def design() -> Design:
     return optimize(CASE)
 
 
+@pytest.fixture(scope="module")
+def split() -> Design:
+    """A real design whose order is split between two suppliers, part by part."""
+    return optimize(ROOT / "cases/buying-split.yaml")
+
+
 Changes = dict[str, dict[str, Any]]
 """Values to type, by sheet and cell."""
 
@@ -95,7 +101,7 @@ def opened(made: bytes, values: bool = False) -> Any:
 
 
 @pytest.fixture(scope="module")
-def reckoned(design: Design, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def reckoned(design: Design, split: Design, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Workbooks that an office program reckoned anew, all in one go, some after values were typed into cells."""
     program, place = tool("soffice"), tmp_path_factory.mktemp("office")
     made = workbook(design, SHIPPED)
@@ -103,6 +109,7 @@ def reckoned(design: Design, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     books["plain"] = made, {}
     books["prices"] = made, typed_prices(design, made)[0]
     books["others"] = made, typed_others(made)[0]
+    books["suppliers"] = workbook(split, SHIPPED), {}
     line, limit = studied(design)
     with_study = workbook(design, SHIPPED, study_of(design, line, limit))
     book = opened(with_study)
@@ -208,6 +215,16 @@ def test_totals_agree_and_stored_results_are_right(reckoned: dict[str, Any], des
                     assert found == (pytest.approx(want, abs=1e-6) if isinstance(want, int | float) else want), there
                     checked += 1
     assert checked > 100
+
+
+def test_split_orders_agree_and_name_the_supplier(reckoned: dict[str, Any], split: Design) -> None:
+    """So it does where two suppliers deliver one part; the column of suppliers is there then, and only then."""
+    agrees(reckoned["suppliers"], split)
+    lines, _ = table(reckoned["suppliers"], "BOM")
+    told = [(line.part, line.supplier or None, line.bought) for line in split.result.bom]
+    assert [(row["Part"], row["Supplier"], row["To buy"]) for row in lines] == told
+    assert len({line.part for line in split.result.bom}) < len(split.result.bom)
+    assert "Supplier" not in table(reckoned["plain"], "BOM")[0][0]
 
 
 def test_a_typed_price_moves_every_total(reckoned: dict[str, Any], design: Design) -> None:

@@ -24,6 +24,7 @@ _COLUMNS = {
     "owned": Column("Owned", 9, "count"),
     "surplus": Column("For packs or steps", 10, "count"),
     "bought": Column("To buy", 10, "count"),
+    "supplier": Column("Supplier", 18, "wrap"),
     "price": Column("Unit price, USD", 14, "usd"),
     "steps": Column("Price steps, USD", 13, "usd"),
     "total": Column("Total, USD", 16, "usd"),
@@ -36,7 +37,7 @@ _COLUMNS = {
     "numbers": Column("Order numbers", 30, "wrap"),
     "note": Column("Note", 44, "wrap"),
 }
-_OPTIONAL = ("surplus", "steps")
+_OPTIONAL = ("surplus", "supplier", "steps")
 """Columns that only some designs fill."""
 _NOT_PARTS = ("licence", "installation", "rack")
 
@@ -83,7 +84,11 @@ def bom_cells(design: Design) -> BomCells:
 
 def _shown(design: Design) -> list[str]:
     lines = design.result.bom
-    filled = {"surplus": any(_more(line).surplus for line in lines), "steps": any(map(_steps_cents, lines))}
+    filled = {
+        "surplus": any(_more(line).surplus for line in lines),
+        "supplier": any(line.supplier for line in lines),
+        "steps": any(map(_steps_cents, lines)),
+    }
     return [name for name in _COLUMNS if name not in _OPTIONAL or filled[name]]
 
 
@@ -145,6 +150,7 @@ def _line(line: BomLine, row: int, catalog: Catalog, cells: BomCells, total: flo
         "owned": Cell(line.owned, "input"),
         "surplus": more.surplus,
         "bought": Formula(f"MAX(0,{at['quantity']}+{at['spares']}-{at['owned']}){surplus}", more.bought),
+        "supplier": line.supplier,
         "price": Cell(line.unit_price_usd, "input"),
         "steps": _steps_cents(line) / 100,
         "total": Formula(f"ROUND({at['bought']}*{at['price']},2){steps}", line.extended_usd),

@@ -73,7 +73,7 @@ class Summary:
         prices = PriceList(design.case, catalog)
         switches = [line for line in design.result.bom if line.kind == "switch"]
         support = sum(line.quantity * prices.support_of(usd_to_cents(line.unit_price_usd)) for line in switches)
-        # Yearly licences, and support on the price before a price step: the workbook keeps them as they are.
+        # Yearly licences, and what support differs on the price before a step or the lowest offer: kept as they are.
         rest = usd_to_cents(totals.tco_usd) - usd_to_cents(totals.cost_usd) - power.energy_cents - support
         supported = f'({cells.column("kind")}="switch")*{cells.column("quantity")}'
         per_switch = f"ROUND({SUPPORT_RATE}*{YEARS}*{cells.column('price')},2)"

@@ -8,14 +8,42 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpunet.models.terms import Buying
 from gpunet.solver.offers import Bought, cheapest
 from gpunet.solver.purchase import PartTerms, Purchase
 
+if TYPE_CHECKING:
+    from gpunet.solver.prices import PriceList
+
 LIST = ""
 """The catalogue, as the supplier without a name."""
+
+
+class Ordered(NamedTuple):
+    """The order of a design, part by part; parts of which nothing is bought are left out."""
+
+    pieces: dict[str, int]
+    """Pieces ordered."""
+    at_list: dict[str, int]
+    """Pieces among them that are paid at the unit price of the part, no price step reached."""
+    cents: dict[str, int]
+    """What they cost, from whomever and at whichever price step."""
+
+
+def bought(prices: PriceList, parts: Mapping[str, int], buying: Buying | None) -> Ordered:
+    """What is bought of so many pieces of every part."""
+    found = Ordered({}, {}, {})
+    terms = {part: x for part in parts if (x := prices.terms(part)) is not None}
+    orders = order_all(terms, parts, buying)
+    for part, n in parts.items():
+        order = orders.get(part)
+        figures = (n, n, n * (prices.cents(part) or 0)) if order is None else (order.bought, order.at_list, order.cents)
+        for filled, figure in zip(found, figures, strict=True):
+            if figure:
+                filled[part] = figure
+    return found
 
 
 class _Need(NamedTuple):

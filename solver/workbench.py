@@ -28,7 +28,7 @@ from gpunet.solver.interconnects import Tables
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.links import cage_kinds
 from gpunet.solver.mating import accepts
-from gpunet.solver.order import order_all
+from gpunet.solver.order import bought
 from gpunet.solver.ports import faces
 from gpunet.solver.prices import ZERO, Weight
 from gpunet.solver.scope import Cutoff, Scope
@@ -223,25 +223,9 @@ def _answer(case: Case, found: Found) -> Answer:
     assert data is not None
     assert choice is not None
     parts = choice.parts(data)
-    return Answer(found.outcome.status, case, choice.net(data), parts, *_bought(data, parts), data, choice)
-
-
-def _bought(data: Instance, parts: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    """Pieces ordered of every part, those of them that are paid at the part's unit price, and cents for all."""
-    bought, at_list, cents = {}, {}, {}
-    terms = {part: x for part in parts if (x := data.prices.terms(part)) is not None}
-    orders = order_all(terms, parts, data.buying)
-    for part, n in parts.items():
-        found = orders.get(part)
-        if found is None:
-            bought[part], at_list[part], cents[part] = n, n, n * (data.prices.cents(part) or 0)
-        else:
-            bought[part], at_list[part], cents[part] = found.bought, found.at_list, found.cents
-    return _filled(bought), _filled(at_list), _filled(cents)
-
-
-def _filled(figures: Mapping[str, int]) -> dict[str, int]:
-    return {part: n for part, n in figures.items() if n}
+    return Answer(
+        found.outcome.status, case, choice.net(data), parts, *bought(data.prices, parts, data.buying), data, choice
+    )
 
 
 def summarise(data: Instance, choice: Choice) -> DesignSummary:
@@ -257,7 +241,7 @@ def _summary(weight: Weight, data: Instance, choice: Choice) -> DesignSummary:
         tco_usd=weight.tco / 100,
         fabrics={f.value: _fabric(choice.templates[f]) for f in FabricName if f in choice.templates},
         parts=dict(sorted(parts.items())),
-        bought=dict(sorted(_bought(data, parts)[0].items())),
+        bought=dict(sorted(bought(data.prices, parts, data.buying).pieces.items())),
     )
 
 

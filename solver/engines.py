@@ -150,7 +150,7 @@ def with_racks(f: Formulation, run: Callable[[Formulation, Clock], Raw], clock: 
     """
     while True:
         raw = run(f, clock)
-        if raw.value_of is None or not f.data.counts_racks:
+        if raw.value_of is None or f.data.racks is None:
             return raw
         value = raw.value_of
         try:
@@ -195,7 +195,10 @@ def broken(data: Instance, choice: Choice) -> list[str]:
     if data.site_limit is not None and net.power + data.servers_mw > data.site_limit:
         found.append("site_power")
     facts = [t.facts for t in choice.templates.values()]
-    if sum(x.leaf_load for x in facts) > data.leaf_room or sum(x.central_load for x in facts) > data.central_room:
+    by_share = (
+        sum(x.leaf_load for x in facts) > data.leaf_room or sum(x.central_load for x in facts) > data.central_room
+    )
+    if by_share if data.racks is None else data.racks.is_beyond(choice.templates):
         found.append("network_space")
     room = data.machines.room
     if sum(x.top_units for x in facts) > room.free_units or sum(x.top_mw for x in facts) > room.free_mw:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gpunet.models.case import Case, FabricName, Objective
+from gpunet.models.case import Case, FabricName
 from gpunet.models.evidence import usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Catalog
 from gpunet.models.terms import Buying
@@ -128,13 +128,6 @@ class Instance:
         limit = self.case.site.power_kw
         return None if limit is None else watts_to_milliwatts(limit * 1000)
 
-    @property
-    def counts_racks(self) -> bool:
-        """Whether the number of network racks can change the choice: not where they have a price and power counts."""
-        limits = self.case.limits
-        by_cost = limits.cost_usd is not None or any(o is not Objective.POWER for o in self.case.objectives)
-        return self.racks is not None and (by_cost or limits.racks is not None)
-
     def need(self, key: Key, t: Template) -> int:
         """Blocks of class ``key`` that a template of any fabric needs."""
         if self.management is not None and key in (self.management.in_rows, self.management.central):
@@ -207,7 +200,7 @@ class Choice:
 
     def racks_lacking(self, instance: Instance, opened: Sequence[int]) -> list[Cut]:
         """What an engine that opened so many racks in each group of zones is to be told, and solve again."""
-        if instance.racks is None or not instance.counts_racks:
+        if instance.racks is None:
             return []
         return instance.racks.lacking(self.templates, opened)
 

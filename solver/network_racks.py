@@ -40,11 +40,11 @@ class Cut(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Zones in which every template stands alike; one number of racks holds for each of them."""
+    """Zones as wide in which every template stands alike; one number of racks holds for each of them."""
 
     zones: tuple[str, ...]
     most: int
-    """No choice needs more racks in one of them."""
+    """No choice has more racks in one of them: so many there are, or so many switches."""
 
 
 def size_of(switch: Switch) -> Size:
@@ -116,6 +116,10 @@ class NetworkRacks:
     def count(self, chosen: Chosen) -> int:
         """Network racks of a choice."""
         return sum(len(racks) for racks in self.packed(chosen).values())
+
+    def is_beyond(self, chosen: Chosen) -> bool:
+        """Whether some zone has fewer racks than a choice needs there."""
+        return any(len(racks) > len(self.room.zones[zone].places) for zone, racks in self.packed(chosen).items())
 
     def packed(self, chosen: Chosen) -> dict[str, tuple[Rackful, ...]]:
         """How the switches of a choice stand in the racks of every zone."""
@@ -210,7 +214,8 @@ class NetworkRacks:
         """Zones with a rack to count, those in which every template stands alike together."""
         found: dict[object, list[str]] = {}
         for zone in self.room.zones:
-            key: object = tuple(tuple(sorted(known.get(zone, Counter()).items())) for known in self._known.values())
+            stands = tuple(tuple(sorted(known.get(zone, Counter()).items())) for known in self._known.values())
+            key: object = (len(self.room.zones[zone].places), stands)
             # Leaves whose row depends on the choice may fall into any row, so rows are told apart then.
             if self._loose or any(known.get(zone) for known in self._known.values()):
                 found.setdefault((key, zone) if self._loose else key, []).append(zone)
@@ -218,11 +223,14 @@ class NetworkRacks:
         return tuple(
             Group(
                 tuple(zones),
-                sum(
-                    max((self._known[id(t)].get(zones[0], Counter()).total() for t in ts), default=0)
-                    for ts in templates.values()
-                )
-                + (loose if self._loose else 0),
+                min(
+                    len(self.room.zones[zones[0]].places),
+                    sum(
+                        max((self._known[id(t)].get(zones[0], Counter()).total() for t in ts), default=0)
+                        for ts in templates.values()
+                    )
+                    + (loose if self._loose else 0),
+                ),
             )
             for zones in found.values()
         )

@@ -217,9 +217,12 @@ def network_space(f: Formulation) -> None:
     r"""The switches of every zone fit the rack places kept for it, by units and by watts.
 
     sum_t leaf[t] z[t] <= W_leaf;  sum_t central[t] z[t] <= W_central   (shares of a rack)
+    Where racks have a price or a limit they are counted one by one in place of this (network_racks).
     """
     from pulp import lpSum
 
+    if f.data.racks is not None:
+        return
     f.add("network_space", lpSum(t.facts.leaf_load * z for t, z in f.chosen()) <= f.data.leaf_room)
     f.add("network_space", lpSum(t.facts.central_load * z for t, z in f.chosen()) <= f.data.central_room)
 
@@ -238,10 +241,11 @@ def top_of_rack_space(f: Formulation) -> None:
 
 
 def network_racks(f: Formulation) -> None:
-    r"""A rack counts wherever a switch stands, and holds no more than its units and its watts.
+    r"""A rack counts wherever a switch stands, and holds no more than its units and its watts; a zone has so many.
 
     for every zone: units * R >= sum_t units[t] z[t];  watts * R >= sum_t watts[t] z[t];
     per rack[s] * R >= sum_t n[t,s] z[t] for every size s of switch
+    R <= places of the zone
     R >= racks * (sum_f sum_{t in members of f} z[t] - fabrics + 1) where packing a choice has shown that it needs more
     """
     from pulp import lpSum

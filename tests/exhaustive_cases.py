@@ -123,7 +123,7 @@ def _quotes(draw: Random, catalog: Catalog) -> dict[str, Any]:
 
 
 def _racks(draw: Random, case: dict[str, Any]) -> dict[str, Any]:
-    """Racks that hold few switches, with places enough for them; many of these cases have several rows."""
+    """Racks that hold few switches, mostly with places enough for them; many of these cases have several rows."""
     many = [1, 2, 3, 4] if case["cluster"]["server"] == "server-4" else [3, 4, 5, 6, 8, 9]
     case["cluster"]["servers"] = draw.choice(many)
     backend = case["fabrics"]["backend"]
@@ -150,6 +150,11 @@ def _racks(draw: Random, case: dict[str, Any]) -> dict[str, Any]:
         if draw.random() < 0.5:
             rack.pop("cost_usd")
             found["objective"] = draw.choice(["cost", "cost", "power", "tco", ["power", "cost"]])
+    if draw.random() < 0.4:
+        found["site"] |= {
+            "network_racks_per_row": draw.choice([1, 2, 3]),
+            "network_racks_central": draw.choice([1, 2, 4]),
+        }
     return found
 
 

@@ -49,14 +49,21 @@ def is_within(one: Stands, other: Stands) -> bool:
 
 
 def fewest_racks(case: Case, stands: Stands) -> int | None:
-    """Network racks, row by row the fewest; none where a switch is larger than a rack."""
+    """Network racks, row by row the fewest; none where a switch is larger than a rack or a row has
+    too few."""
     rack = case.site.rack
     power_w = min(rack.power_kw, rack.cooling_kw or rack.power_kw) * 1000
     rows: dict[int, list[tuple[Box, int]]] = {}
     for (row, box), n in stands:
         rows.setdefault(row, []).append((box, n))
-    found = [_fewest(tuple(boxes), rack.units, round(power_w * 1000)) for boxes in rows.values()]
-    return None if None in found else sum(n for n in found if n is not None)
+    total = 0
+    for row, boxes in rows.items():
+        places = case.site.network_racks_central if row == MIDDLE else case.site.network_racks_per_row
+        racks = _fewest(tuple(boxes), rack.units, round(power_w * 1000))
+        if racks is None or (places is not None and racks > places):
+            return None
+        total += racks
+    return total
 
 
 @cache

@@ -109,6 +109,18 @@ def test_a_limit_counts_the_racks_that_stand(engine: str) -> None:
     assert search(compile_case(one, CATALOG), Engine(engine)).outcome.status is Status.INFEASIBLE
 
 
+@pytest.mark.parametrize("engine", ["highs", "cp-sat"])
+@pytest.mark.parametrize(("power_kw", "racks"), [(14, 2), (12.1, 3)])
+def test_no_place_is_left_empty_for_fear(engine: str, power_kw: float, racks: int) -> None:
+    """With one place a row, 8 leaves fill it to 98 %; where it holds 7, a second row is used, never a second place."""
+    data = yaml.safe_load((CASES / "rack-price.yaml").read_text())
+    data["site"] |= {"network_racks_per_row": 1, "network_racks_central": 1}
+    data["site"]["rack"]["power_kw"] = power_kw
+    design = optimize(Case.model_validate({"name": "tight", **data}), CATALOG, engine=engine)
+    assert design.result.status is Status.OPTIMAL
+    assert racks_of(design) == racks
+
+
 def test_an_answer_with_racks_too_many_is_refused() -> None:
     """Whatever an engine says, the racks of its answer are counted once more."""
     data = yaml.safe_load((CASES / "rack-price.yaml").read_text())

@@ -59,6 +59,8 @@ class Licence(Strict):
     """Price per switch, once, USD."""
     usd_per_year: NonNegativeFloat = 0.0
     """Price per switch and year, USD; counted over the years of ``tco``, in the cost of ownership alone."""
+    prepaid_years: PositiveFloat | None = None
+    """Years of it bought with the network, on a line of the bill; years of ``tco`` beyond them count as usual."""
 
 
 class Installation(Strict):

@@ -11,6 +11,7 @@ from gpunet.catalogs import split_medium_id
 from gpunet.models.case import Case, Objective
 from gpunet.models.evidence import Price, usd_to_cents
 from gpunet.models.parts import Catalog
+from gpunet.models.terms import Licence
 from gpunet.solver.purchase import PartTerms, PurchaseRules
 from gpunet.solver.quotes import offer_note, offers, offers_in_time
 
@@ -150,9 +151,10 @@ class PriceList:
         switch = self._catalog.switches.get(part)
         years = Decimal(str(self._case.tco.years))
         found = [
-            Added("licence", x.name, usd_to_cents(x.usd), _whole(Decimal(str(x.usd_per_year)) * 100 * years))
+            line
             for x in terms.licences
             if switch is not None and x.switch in (part, "switch:*", f"{switch.vendor}:*")
+            for line in _licence(x, years)
         ]
         laid = terms.installation
         if laid is not None and length_m is not None and (base in self._catalog.fibres or base in self._catalog.cables):
@@ -232,6 +234,17 @@ class PriceList:
             return next(((medium.vendor, s.price) for s in medium.lengths if s.length_m == length_m), None)
         item = catalog.switches.get(part) or catalog.modules.get(part) or catalog.nics.get(part)
         return (item.vendor, item.price) if item is not None and item.price is not None else None
+
+
+def _licence(x: Licence, years: Decimal) -> list[Added]:
+    """The lines of one licence: what it costs once, and the years of it that are paid with the network."""
+    yearly, prepaid = Decimal(str(x.usd_per_year)) * 100, Decimal(str(x.prepaid_years or 0))
+    once = Added("licence", x.name, usd_to_cents(x.usd), _whole(yearly * max(years - prepaid, Decimal(0))))
+    return (
+        [once, Added("licence", f"{x.name}, {x.prepaid_years:g} years", _whole(yearly * prepaid), 0)]
+        if prepaid
+        else [once]
+    )
 
 
 def _whole(value: Decimal) -> int:

@@ -136,7 +136,13 @@ def services_of(case: Case, parts: dict[str, tuple[str, str, int]]) -> dict[tupl
         if kind == "switch":
             for licence in case.terms.licences:
                 if licence.switch in (part, f"{vendor}:*", "switch:*"):
-                    yearly = Decimal(str(licence.usd_per_year)) * Decimal(str(years)) * 100
+                    paid = licence.prepaid_years or 0
+                    left = max(Decimal(0), Decimal(str(years)) - Decimal(str(paid)))
+                    yearly = Decimal(str(licence.usd_per_year)) * left * 100
+                    if paid:
+                        each = Decimal(str(licence.usd_per_year)) * Decimal(str(paid)) * 100
+                        name = f"{licence.name}, {paid:g} years"
+                        add("licence", name, math.floor(each + Decimal("0.5")), 0, n)
                     add("licence", licence.name, usd_to_cents(licence.usd), math.floor(yearly + Decimal("0.5")), n)
         laying = case.terms.installation
         _, length_m = split_medium_id(part)

@@ -278,8 +278,9 @@ class _Exhaustive:
         vendor = self.catalog.switches[part].vendor
         for licence in self.case.terms.licences if self.case.terms is not None else ():
             if licence.switch in (part, "switch:*", f"{vendor}:*"):
-                once += _cents(licence.usd)
-                later += _whole(years * Decimal(str(licence.usd_per_year)) * 100)
+                prepaid = Decimal(str(licence.prepaid_years or 0))
+                once += _cents(licence.usd) + _whole(prepaid * Decimal(str(licence.usd_per_year)) * 100)
+                later += _whole(max(years - prepaid, Decimal(0)) * Decimal(str(licence.usd_per_year)) * 100)
         priced = lowest_cents(self.case, part, cents) if is_offered(self.case, part) else cents
         support = _whole(years * rate * priced)
         return self.counted(cents + once, power, cents + once + later + self.energy(power) + support)

@@ -157,3 +157,36 @@ def test_stock_of_adapters_does_not_tighten_the_proof() -> None:
     assert owned.totals is not None
     assert owned.totals.cost_usd == ceiling
     assert {f: d.tiers for f, d in owned.fabrics.items()} == {f: d.tiers for f, d in plain.fabrics.items()}
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cp-sat"])
+@pytest.mark.parametrize(("prepaid", "later"), [(3, 1), (2.5, 1.5), (6, 0)])
+def test_prepaid_years_are_a_line_of_the_bill(engine: str, prepaid: float, later: float) -> None:
+    """Years bought with the network are in the cost, on a line; those of the horizon beyond them in the tco alone."""
+    licence = {"switch": "switch:*", "name": "software", "usd": 10}
+    plain = optimize(case_of(terms={"licences": [licence]}), CATALOG, engine=engine).result
+    yearly = {**licence, "usd_per_year": 8, "prepaid_years": prepaid}
+    result = optimize(case_of(terms={"licences": [yearly]}), CATALOG, engine=engine).result
+    assert result.status is Status.OPTIMAL, result.verify
+    switches = sum(line.quantity for line in result.bom if line.kind == "switch")
+    lines = {line.part: line for line in result.bom if line.kind == "licence"}
+    (name,) = set(lines) - {"software"}
+    assert name == f"software, {prepaid:g} years"
+    assert (lines[name].quantity, lines[name].unit_price_usd) == (switches, 8 * prepaid)
+    assert plain.totals is not None
+    assert result.totals is not None
+    assert result.totals.cost_usd - plain.totals.cost_usd == pytest.approx(switches * 8 * prepaid)
+    assert result.totals.tco_usd - plain.totals.tco_usd == pytest.approx(switches * 8 * (prepaid + later))
+
+
+def test_prepaid_years_turn_the_switch_as_plain_search_says() -> None:
+    """A switch whose software must be paid ahead gives way; the optimum is that of plain enumeration."""
+    from exhaustive import least
+
+    best = next(line for line in optimize(case_of(), CATALOG).result.bom if line.kind == "switch")
+    licence = {"switch": best.part, "name": "support", "usd_per_year": 3000, "prepaid_years": 3}
+    case = case_of(terms={"licences": [licence]})
+    result = optimize(case, CATALOG).result
+    assert best.part not in {line.part for line in result.bom}
+    assert result.totals is not None
+    assert least(case, CATALOG) == (round(result.totals.cost_usd * 100),)

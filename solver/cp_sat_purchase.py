@@ -20,7 +20,8 @@ class Order:
         pieces = model.cp.new_int_var(0, self._most, f"pieces_{part}")
         model.cp.add(pieces == model.pieces(part))
         self._needed: Any = pieces + (self._spares(pieces) if terms.spare is not None else 0)
-        self.from_stock: Any = model.cp.new_int_var(0, terms.owned, f"stock_{part}") if terms.owned else 0
+        useful = min(terms.owned, self._most + (terms.spares(self._most) if terms.spare is not None else 0))
+        self.from_stock: Any = model.cp.new_int_var(0, useful, f"stock_{part}") if useful else 0
         if terms.owned:
             model.cp.add(self.from_stock <= self._needed)
         due = self._needed - self.from_stock

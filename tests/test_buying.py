@@ -166,6 +166,19 @@ def test_stock_spares_and_packs_go_with_it() -> None:
     assert cost(design.case, "cp-sat") == cost(design.case, "scip") == cost(design.case)
 
 
+@pytest.mark.parametrize("engine", ["highs", "scip", "cp-sat"])
+def test_more_stock_than_any_machine_counts(engine: str) -> None:
+    """Stock and offers without measure are as good as enough of them, whichever engine is asked."""
+    endless, enough = (
+        case_of(
+            owned=[{"part": FIBRE, "quantity": n}], quotes=[quote("Alder", line(FLAT, 300, at_most=n))], buying={},
+            parts=ONLY, spares={"minimum": {"module": 2}},
+        )
+        for n in (10**30, 100)
+    )  # fmt: skip
+    assert cost(endless, engine) == cost(enough) < float("inf")
+
+
 def test_nothing_but_quotes() -> None:
     """With ``never`` a design is made of what is quoted, and of stock; or there is none, and explain says so."""
     every = quote("Cedar", line(SWITCH, 8000), line(FLAT, 450), line(TWIN, 900), line(FIBRE, 40))

@@ -131,9 +131,9 @@ def limit_suppliers(model: _Model) -> None:
             split.append(cp.new_bool_var(f"split_{part}"))
             cp.add(sum(here) <= 1).only_enforce_if(split[-1].negated())
     if buying.max_split_lines is not None:
-        cp.add(sum(split) <= buying.max_split_lines)
+        cp.add(sum(split) <= min(buying.max_split_lines, len(split)))
     if buying.max_suppliers is not None:
         asked = {name: cp.new_bool_var(f"supplier_{name}") for name in delivers if name}
         for name, used in asked.items():
             cp.add_max_equality(used, delivers[name])
-        cp.add(sum(asked.values()) <= buying.max_suppliers)
+        cp.add(sum(asked.values()) <= min(buying.max_suppliers, len(asked)))

@@ -171,11 +171,14 @@ def test_more_stock_than_any_machine_counts(engine: str) -> None:
     """Stock and offers without measure are as good as enough of them, whichever engine is asked."""
     endless, enough = (
         case_of(
-            owned=[{"part": FIBRE, "quantity": n}], quotes=[quote("Alder", line(FLAT, 300, at_most=n))], buying={"max_suppliers": n, "max_split_lines": n},
-            parts=ONLY, spares={"minimum": {"module": 2}},
+            owned=[{"part": FIBRE, "quantity": n}],
+            quotes=[quote("Alder", line(FLAT, 300, at_most=n))],
+            buying={"max_suppliers": n, "max_split_lines": n},
+            spares={"minimum": {"module": 2}},
+            parts=ONLY,
         )
         for n in (10**30, 100)
-    )  # fmt: skip
+    )
     assert cost(endless, engine) == cost(enough) < float("inf")
 
 

@@ -1,4 +1,4 @@
-"""Numbers of the passive plant, read from ``plant.yaml``: losses, and how far a splitter may go (R13, R14)."""
+"""Numbers of the passive plant, read from ``plant.yaml``: losses, and how far a channel may go (R13, R14)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpunet.models.plant import Mates
 
 
 class PlantRules(Strict):
-    """What mated pairs and glass lose, and how far channels with splitters go."""
+    """What mated pairs and glass lose, and how far channels with splitters and panels go."""
 
     mated_pair_db: dict[Mates, dict[str, Fact]]
     """Loss of one mated pair by quality and family of connector (``MPO``, ``LC``), dB."""
@@ -20,6 +20,10 @@ class PlantRules(Strict):
     """Loss of glass by kind (``MMF``, ``SMF``), dB/m."""
     splitter_reach_m: Fact
     """Longest channel with a splitter, m."""
+    panel_reach_m: dict[str, dict[str, Fact]]
+    """Longest channel with panels by kind of glass and family of connector, m."""
+    most_panels: Fact
+    """Most panels in one channel."""
 
 
 def family(connector: str) -> str:

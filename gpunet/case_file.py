@@ -186,7 +186,7 @@ def _codings(catalog: Catalog) -> _Names:
 
 
 def _spared(catalog: Catalog) -> _Names:
-    kinds = ("switch", "module", "cable", "fibre")
+    kinds = ("switch", "module", "cable", "fibre", "panel")
     named = _priced(catalog)
     return _Names(f"{', '.join(kinds)} or {named.what}", [*kinds, *named.known], named.also_called)
 

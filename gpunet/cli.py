@@ -171,7 +171,8 @@ def optimize(
         complain(failed_checks(result) if refused else no_answer(result))
         raise typer.Exit(Exit.FAILED)
     if out is not None:
-        typer.echo(f"{out}: design.json, bom.csv, cabling.csv and racks.csv are written", err=True)
+        panels = ", panels.csv" if design.ledger.channels else ""
+        typer.echo(f"{out}: design.json, bom.csv, cabling.csv{panels} and racks.csv are written", err=True)
     raise typer.Exit(Exit.STOPPED_EARLY if result.status.value == "feasible" else Exit.DONE)
 
 

@@ -20,13 +20,16 @@ from gpunet.catalogs.located_yaml import Located, check
 from gpunet.catalogs.schema_words import nearest
 from gpunet.models.case import Case
 from gpunet.models.design import Design, Result
-from gpunet.models.ledger import Adapter, Device, Ledger, Link, RackPlace, Seat
+from gpunet.models.ledger import Adapter, Channel, Device, Ledger, Link, Panel, RackPlace, Seat
 from gpunet.models.parts import Catalog
 from gpunet.models.problems import InputError, Problem, quoted
 
 CASE, LEDGER = "case_file", "ledger"
 TABLES: dict[str, Any] = {"places": RackPlace, "devices": Device, "adapters": Adapter, "seats": Seat, "links": Link}
 """Tables of the ledger and the row each holds."""
+PLANT_TABLES: dict[str, Any] = {"panels": Panel, "channels": Channel}
+"""Tables that only a design with panels has."""
+EVERY_TABLE = {**TABLES, **PLANT_TABLES}
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 LARGEST = 10**9
 """No count, port, length or speed of a design is larger."""
@@ -34,6 +37,11 @@ MOST_NAMED = 5
 """Problems of one kind that are listed for one table; the rest are counted."""
 MOST_COMPARED = 2_000
 """Names among which the nearest is looked for; among more, it takes longer than it helps."""
+
+
+def tables_of(ledger: Ledger) -> dict[str, Any]:
+    """The tables that a ledger fills, and the row each holds: those of panels only where there are any."""
+    return {name: row for name, row in EVERY_TABLE.items() if name in TABLES or getattr(ledger, name)}
 
 
 def write_design(design: Design) -> str:
@@ -48,7 +56,7 @@ def write_design(design: Design) -> str:
         ensure_ascii=False,
     )
     tables = []
-    for name, row in TABLES.items():
+    for name, row in tables_of(design.ledger).items():
         rows = ",\n".join(_lines(getattr(design.ledger, name)))
         tables.append(f'"{name}": {{"columns": {_encode(row._fields)}, "rows": [\n{rows}\n]}}')
     ledger = ",\n".join(tables)
@@ -104,14 +112,16 @@ def read_design(path: str | FilePath, catalog: Catalog) -> Design:
     problems += wrong
     case = _case(file, data[CASE], catalog, problems)
     ledger = Ledger()
-    for name, row in TABLES.items():
+    plant = {name: row for name, row in PLANT_TABLES.items() if name in data[LEDGER]}
+    for name, row in {**TABLES, **plant}.items():
         found_rows, wrong = _table(file, name, row, data[LEDGER].get(name))
         setattr(ledger, name, found_rows)
         problems += wrong
     for name in data[LEDGER]:
-        if name not in TABLES:
+        if name not in EVERY_TABLE:
+            known = ", ".join(EVERY_TABLE)
             problems.append(
-                Problem(file, path=f"{LEDGER}.{name}", found="an unknown table", expected=f"one of {', '.join(TABLES)}")
+                Problem(file, path=f"{LEDGER}.{name}", found="an unknown table", expected=f"one of {known}")
             )
     if not problems:
         problems += _references(file, ledger, catalog)
@@ -252,6 +262,7 @@ def _references(file: str, ledger: Ledger, catalog: Catalog) -> Iterator[Problem
     yield from _unknown(file, "adapters", "part", (a.part for a in ledger.adapters), set(catalog.nics), "NIC")
     yield from _unknown(file, "seats", "device", (s.device for s in ledger.seats), devices, "device")
     yield from _unknown(file, "seats", "part", (s.part for s in ledger.seats), set(catalog.modules), "module")
+    yield from _unknown(file, "panels", "rack", (p.rack for p in ledger.panels), places, "rack place")
     yield from _unknown(file, "links", "a_device", (x.a_device for x in ledger.links), devices, "device")
     yield from _unknown(file, "links", "b_device", (x.b_device for x in ledger.links), devices, "device")
 

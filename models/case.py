@@ -19,6 +19,7 @@ from gpunet.models.base import Strict
 from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Protocol
 from gpunet.models.phase import Phase
+from gpunet.models.plant import Plant
 from gpunet.models.quote import Day, QuoteFile
 from gpunet.models.terms import Buying, Spares, Supply, Terms
 
@@ -258,6 +259,8 @@ class Site(Strict):
     """Power of the whole site, servers included, kW."""
     fibre: tuple[Literal["OM3", "OM4", "OM5", "OS2"], ...] = Field(default=("OM4", "OS2"), min_length=1)
     """Fibre grades allowed."""
+    plant: Plant | None = None
+    """Panels and trunks between the ends of fibre links; every fibre is one direct cord when empty."""
 
 
 class Tco(Strict):

@@ -161,7 +161,7 @@ class BomLine(Strict):
     part: str
     """Catalogue id; for a cable or fibre with its stock length. The name of a licence, of work or of racks."""
     kind: str
-    """``switch``, ``nic``, ``module``, ``cable``, ``fibre``, ``licence``, ``installation`` or ``rack``."""
+    """``switch``, ``nic``, ``module``, ``cable``, ``fibre``, ``panel``, ``licence``, ``installation`` or ``rack``."""
     quantity: int
     """Pieces in the design."""
     owned: int = 0

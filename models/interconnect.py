@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpunet.models.parts import FormFactor, PortMode, Protocol, Shell
+from gpunet.models.plant import Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,24 @@ class CageKind:
 
 
 @dataclass(frozen=True, slots=True)
+class Laid:
+    """What a channel through panels takes beside the cord that is the interconnect's medium."""
+
+    structure: Structure
+    run: str
+    """The trunk, or the long cord of a channel through one panel, with its stock length."""
+    run_legs: int
+    """Channels that one run carries."""
+    panel: str
+    positions: int
+    """Channels that one panel has places for."""
+    panels: int
+    """Panels that one channel passes."""
+    cord: str | None
+    """Cord at the other end, with its stock length; none where the run enters the module."""
+
+
+@dataclass(frozen=True, slots=True)
 class Interconnect:
     """One buildable way to make links between an ``a`` cage and a ``b`` cage at one length step.
 
@@ -56,7 +75,7 @@ class Interconnect:
     medium: str
     """Id with its stock length, such as ``nv-mfp7e10-n030``: the part on the bill."""
     medium_length_m: float
-    """Stock length bought, m."""
+    """Stock length bought, m; cords and run together where there are panels."""
     media_num: int
     media_den: int
     """Media pieces per link = media_num / media_den; a started piece is a whole piece per cage."""
@@ -75,6 +94,8 @@ class Interconnect:
     legs: int = 1
     """Far ends of one medium: 1 for a jumper or a straight cable (whose links then all join the same two cages),
     N for a splitter, whose head ``head_at_a`` places and whose legs go to N ports of the other side."""
+    laid: Laid | None = None
+    """Panels and trunks of the channel; none for a direct cord and for a cable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,42 @@ class Link(NamedTuple):
     medium: str
     """Part id with its stock length, such as ``nv-mfp7e10-n030``."""
     length_m: float
-    """Stock length, m."""
+    """Stock length, m; of a piece with a channel the way of the light, cords and run together."""
+
+
+class Panel(NamedTuple):
+    """One patch panel, or one place of a panel that channels share."""
+
+    number: int
+    """Unique number, from 1."""
+    part: str
+    rack: str
+    """Rack place."""
+
+
+class Channel(NamedTuple):
+    """What a piece of fibre passes beside the cord that its links name: panels, a run, the cord at the other end."""
+
+    assembly: int
+    """Number of the piece, as in its links."""
+    structure: str
+    """``one-panel`` or ``two-panels``."""
+    cord: str
+    """Cord at the end that the medium of the links is not at, with its length; '' where the run enters the module."""
+    run: str
+    """Trunk or long cord, with its length."""
+    trunk: int
+    """Unique number of the physical run. Channels with one number share it."""
+    leg: int
+    """Connector of the run that the channel takes, from 1."""
+    near_panel: int
+    """Panel between the medium of the links and the run."""
+    near_position: int
+    """Place in that panel, from 1."""
+    far_panel: int
+    """Panel between the run and the cord; 0 through one panel."""
+    far_position: int
+    """Place in that panel, from 1; 0 through one panel."""
 
 
 @dataclass
@@ -98,3 +133,6 @@ class Ledger:
     adapters: list[Adapter] = field(default_factory=list)
     seats: list[Seat] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    panels: list[Panel] = field(default_factory=list)
+    channels: list[Channel] = field(default_factory=list)
+    """By assembly; empty where every fibre is a direct cord."""

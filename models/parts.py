@@ -415,6 +415,12 @@ class Accessory(Part):
 
     rack_units: int = 0
     """Height, rack units."""
+    connector: Connector | None = None
+    """Connectors that meet in a panel, cord in front and trunk behind; none for what is no panel."""
+    positions: PositiveInt | None = None
+    """Channels that a panel has places for; none for what is no panel."""
+    positions_per_unit: PositiveInt | None = None
+    """Places that one rack unit of enclosure holds; none for what is no panel."""
     price: Price
     """Unit price."""
 

@@ -1,8 +1,29 @@
-"""What is known of the passive plant of a site."""
+"""The passive plant of a site: cords alone, or cords, panels and trunks."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from gpunet.models.base import Strict
+
+
+class Structure(StrEnum):
+    """What lies between two modules."""
+
+    DIRECT = "direct"
+    """One cord."""
+    ONE_PANEL = "one-panel"
+    """A cord, a panel, and a long cord with one male end that enters the far module."""
+    TWO_PANELS = "two-panels"
+    """A cord, a panel, a trunk, a panel, a cord."""
+
+    @property
+    def panels(self) -> int:
+        """Panels in the channel."""
+        return list(Structure).index(self)
 
 
 class Mates(StrEnum):
@@ -10,3 +31,24 @@ class Mates(StrEnum):
 
     LOW_LOSS = "low-loss"
     STANDARD = "standard"
+
+
+class Plant(Strict):
+    """How fibre is laid. Cable assemblies with fixed ends, copper and AOC, never pass a panel."""
+
+    structure: Structure | Annotated[tuple[Structure, ...], Field(min_length=1)] = tuple(Structure)
+    """``direct``, ``one-panel``, ``two-panels``, or a list from which the program picks for every bundle of links."""
+    mates: Mates = Mates.LOW_LOSS
+    """``low-loss`` counts the loss that the catalogue gives, ``standard`` the worst case per mated pair."""
+
+    @field_validator("structure")
+    @classmethod
+    def _structures_differ(cls, value: Structure | tuple[Structure, ...]) -> object:
+        if isinstance(value, tuple) and len(set(value)) != len(value):
+            raise ValueError("name each structure at most once")
+        return value
+
+    @property
+    def structures(self) -> tuple[Structure, ...]:
+        """The structures allowed."""
+        return self.structure if isinstance(self.structure, tuple) else (self.structure,)

@@ -19,12 +19,12 @@ def shut_out(case: Case, catalog: Catalog) -> dict[FabricName, dict[str, str]]:
     return {name: eligible(case, catalog, prices, name, spec).shut_out for name, spec in specs.items()}
 
 
-def let_in(part_filter: PartFilter, catalog: Catalog, parts: Collection[str]) -> PartFilter:
+def let_in(part_filter: PartFilter, catalog: Catalog, parts: Collection[str], case: Case) -> PartFilter:
     """A filter that no longer stops some parts and treats every other part as before.
 
     A denied pattern that covers one of them gives way to the ids of everything else that it covers.
     """
-    kinds = parts_by_kind(catalog)
+    kinds = parts_by_kind(catalog, case)
     wanted = [(kind, table[p]) for kind, table in kinds.items() for p in sorted(parts) if p in table]
     deny: list[str] = []
     for pattern in part_filter.deny:
@@ -51,20 +51,20 @@ def admit(case: Case, catalog: Catalog, parts: Collection[str], fabrics: Iterabl
     The lists of the whole case and of the ``fabrics`` give way, and so do status, lead time and fibre grade. ``by`` is
     what shut the parts out: a fabric's protocols give way where they did.
     """
-    kinds = parts_by_kind(catalog)
+    kinds = parts_by_kind(catalog, case)
     wanted = [(kind, table[p]) for kind, table in kinds.items() for p in sorted(parts) if p in table]
     case = _grades(_lead_times(case, catalog, wanted), catalog, wanted)
     for name in fabrics:
         spec = getattr(case.fabrics, name.value)
-        case = put(case, f"fabrics.{name.value}.parts", let_in(spec.parts, catalog, parts))
+        case = put(case, f"fabrics.{name.value}.parts", let_in(spec.parts, catalog, parts, case))
         if by == f"fabrics.{name.value}.protocols":
             case = _protocols(case, catalog, name, parts)
-    return case.model_copy(update={"parts": _named(let_in(case.parts, catalog, parts), catalog, wanted)})
+    return case.model_copy(update={"parts": _named(let_in(case.parts, catalog, parts, case), catalog, wanted, case)})
 
 
-def _named(part_filter: PartFilter, catalog: Catalog, wanted: Iterable[tuple[str, Part]]) -> PartFilter:
+def _named(part_filter: PartFilter, catalog: Catalog, wanted: Iterable[tuple[str, Part]], case: Case) -> PartFilter:
     """A filter that names the parts whose status alone would keep them out; kinds left open stay open."""
-    kinds = parts_by_kind(catalog)
+    kinds = parts_by_kind(catalog, case)
     allow = list(part_filter.allow)
     for kind, part in wanted:
         if part.status not in ORDERABLE and part.id not in allow:
@@ -88,7 +88,7 @@ def _lead_times(case: Case, catalog: Catalog, wanted: Iterable[tuple[str, Part]]
     let = {part.id for part in late} | {split_medium_id(o.part)[0] for o in case.owned} | {o.part for o in case.owned}
     others = [
         part.id
-        for table in parts_by_kind(catalog).values()
+        for table in parts_by_kind(catalog, case).values()
         for part in table.values()
         if part.lead_time_weeks is not None and limit < part.lead_time_weeks.v <= longest and part.id not in let
     ]

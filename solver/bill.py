@@ -16,7 +16,7 @@ from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.purchase import PartTerms, Purchase
 
-KIND_ORDER = ("switch", "module", "cable", "fibre", "nic", "licence", "installation", "rack")
+KIND_ORDER = ("switch", "module", "cable", "fibre", "panel", "nic", "licence", "installation", "rack")
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ def count_parts(ledger: Ledger, catalog: Catalog) -> tuple[dict[str, Count], lis
     for part, n in Counter(pieces.values()).items():
         base, _ = split_medium_id(part)
         found[part] = Count("cable" if base in catalog.cables else "fibre", n)
+    runs = {channel.trunk: channel.run for channel in ledger.channels}
+    for part, n in Counter([*runs.values(), *(c.cord for c in ledger.channels if c.cord)]).items():
+        found[part] = Count("fibre", n + (found[part].quantity if part in found else 0))
+    for part, n in Counter(panel.part for panel in ledger.panels).items():
+        found[part] = Count("panel", n)
     adapters: Counter[str] = Counter()
     for adapter in ledger.adapters:
         adapters[adapter.part] += adapter.quantity
@@ -92,12 +97,22 @@ def _head_at_a(legs: int, a: set[tuple[str, str, int]], b: set[tuple[str, str, i
     return legs == 1 or len(a) <= len(b)
 
 
+def panel_units(ledger: Ledger, catalog: Catalog) -> dict[str, int]:
+    """Rack units of enclosure that the panels of each part fill, every rack place by itself."""
+    found: Counter[str] = Counter()
+    for (part, _), n in Counter((panel.part, panel.rack) for panel in ledger.panels).items():
+        panel = catalog.accessories[part]
+        found[part] += math.ceil(n * (panel.positions or 1) / (panel.positions_per_unit or 1))
+    return found
+
+
 def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
     """Price the ledger. Raises ValueError where fewer pieces of a part can be had than are needed."""
     counts, ends = count_parts(ledger, catalog)
     lines: list[BomLine] = []
     orders = _orders(counts, prices)
     services: dict[tuple[str, str, int], int] = {}
+    units = panel_units(ledger, catalog)
     cost = power = typical = extra = 0
     for part in sorted(counts, key=lambda p: (KIND_ORDER.index(counts[p].kind), p)):
         count = counts[part]
@@ -130,7 +145,7 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
                 price_source=quote.source,
                 price_date=quote.date,
                 price_how=quote.how,
-                note="; ".join(filter(None, [_steps_note(terms, order), quote.note])),
+                note="; ".join(filter(None, [_units_note(units.get(part)), _steps_note(terms, order), quote.note])),
             )
         )
     for kind, name, cents in sorted(services, key=lambda x: (KIND_ORDER.index(x[0]), x)):
@@ -227,6 +242,10 @@ def _unit_cents(terms: PartTerms, order: Purchase) -> int:
     """The price of a piece, that of the step reached where it holds for every piece."""
     reached = [step.cents for step in terms.steps if step.pieces <= max(1, order.bought)]
     return terms.unit_cents if terms.incremental else reached[-1]
+
+
+def _units_note(units: int | None) -> str:
+    return "" if units is None else f"{units:,} rack {'unit' if units == 1 else 'units'} of enclosure"
 
 
 def _steps_note(terms: PartTerms, order: Purchase) -> str:

@@ -6,11 +6,13 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from gpunet.models.case import FabricName
 from gpunet.models.evidence import watts_to_milliwatts
-from gpunet.models.ledger import Adapter, Device, Ledger, Link, Seat
+from gpunet.models.interconnect import Laid
+from gpunet.models.ledger import Adapter, Channel, Device, Ledger, Link, Panel, Seat
 from gpunet.models.parts import Switch
 from gpunet.solver.candidates import Compiled
 from gpunet.solver.demand import BMC_GROUP, CENTRAL, MGMT_GROUP, Endpoints, Host, server_name, storage_name
@@ -94,6 +96,7 @@ class Builder:
         self.ledger = Ledger()
         self.racks = Racks(self.room, None if data.racks is None else data.racks.packed(choice.templates))
         self._assembly = 0
+        self._trunk = 0
         self._ways = {key: self._in_order(key) for key in data.ways}
         self._wired: dict[FabricName, Wired] = {}
         self._wings: dict[FabricName, list[Wired]] = {}
@@ -474,8 +477,46 @@ class Builder:
                     ic.medium_length_m,
                 )
             )
+        if ic.laid is not None:
+            self._lay(ic.laid, ends, list(pieces.values()))
         if ic.b_part is not None:
             self.ledger.seats += [Seat(device, group, cage, ic.b_part) for device, group, cage in b_seats]
+
+    def _lay(self, laid: Laid, ends: list[tuple[End, End]], assemblies: list[int]) -> None:
+        """Panels, runs and far cords of the pieces of one block; a run of several legs serves pieces in their order.
+
+        A shared panel stands with the first port of the block on its side, a panel of one place with the port itself.
+        """
+        racks = self._racks_by_device
+        last = self.ledger.links[-len(ends) :]
+        first: dict[int, tuple[End, End]] = {}
+        for link, pair in zip(last, ends, strict=True):
+            first.setdefault(link.assembly, pair)
+        panels: dict[tuple[bool, int], int] = {}
+
+        def panel(near: bool, piece: int) -> tuple[int, int]:
+            number, position = divmod(piece, laid.positions)
+            if (near, number) not in panels:
+                a, b = first[assemblies[piece if laid.run_legs == 1 else 0]]
+                device = (b if near else a).device
+                panels[near, number] = len(self.ledger.panels) + 1
+                self.ledger.panels.append(Panel(len(self.ledger.panels) + 1, laid.panel, racks[device]))
+            return panels[near, number], position + 1
+
+        for i, assembly in enumerate(assemblies):
+            if i % laid.run_legs == 0:
+                self._trunk += 1
+            near = panel(True, i)
+            far = panel(False, i) if laid.panels > 1 else (0, 0)
+            leg = i % laid.run_legs + 1
+            self.ledger.channels.append(
+                Channel(assembly, laid.structure.value, laid.cord or "", laid.run, self._trunk, leg, *near, *far)
+            )
+
+    @cached_property
+    def _racks_by_device(self) -> dict[str, str]:
+        """Rack place of every device; asked for once all stand."""
+        return {device.name: device.rack for device in self.ledger.devices}
 
 
 def _management_group(host: Host) -> str:

@@ -28,7 +28,7 @@ from gpunet.solver.obstacles import obstacles, refusals
 from gpunet.solver.tasks import Finished, Plan, Task, run_tasks
 from gpunet.solver.workbench import Answer, Workbench
 
-KINDS = ("switch", "nic", "module", "cable", "fibre")
+KINDS = ("switch", "nic", "module", "cable", "fibre", "panel")
 OF_CASE, TUNED, UNTUNED, GIVEN = "case", "tuned", "untuned", "given"
 ROCE_TUNED, ROCE_UNTUNED = (0.90, 0.95), 0.70
 """All-reduce efficiency of Ethernet with and without care for its lossless settings (docs/compare.md)."""
@@ -174,6 +174,7 @@ def find_part(catalog: Catalog, name: str) -> tuple[str, Part]:
         "module": catalog.modules,
         "cable": catalog.cables,
         "fibre": catalog.fibres,
+        "panel": catalog.accessories,
     }
     for kind, table in tables.items():
         part = table.get(name) or table.get(base)

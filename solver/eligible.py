@@ -19,6 +19,8 @@ NOT_OWNED = "status discontinued: only pieces that are owned may be used, and no
 UNQUOTED = "buying.at_list: never, and no quote offers it"
 KINDS = ("switch", "module", "cable", "fibre")
 """Kinds of part that a case's lists choose among."""
+PANELS = "accessory"
+"""Kind of the catalogue that panels are of: a case chooses among them where it has a plant."""
 
 
 @dataclass
@@ -34,7 +36,7 @@ class Eligible:
 def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName, spec: FabricBase) -> Eligible:
     """Filter the catalogue by the case's and the fabric's part lists, status, lead time and price."""
     shut_out: dict[str, str] = {}
-    kinds = parts_by_kind(catalog)
+    kinds = parts_by_kind(catalog, case)
     owned = {o.part for o in case.owned} | {o.part.rsplit("-n", 1)[0] for o in case.owned}
     filters = [("parts", case.parts), (f"fabrics.{fabric.value}.parts", spec.parts)]
 
@@ -60,12 +62,15 @@ def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName
             shut_out[s.id] = f"holds {s.independent_switches} switches that share no ports; a template has one per box"
         else:
             switches.append(s)
+    panels = {p.id: p for p in keep(PANELS, catalog.accessories).values() if p.positions} if PANELS in kinds else {}
     links = LinkParts(
         modules=keep("module", catalog.modules),
         cables=keep("cable", catalog.cables),
         fibres=keep("fibre", catalog.fibres),
         interfaces=dict(catalog.interfaces),
         grades=tuple(case.site.fibre),
+        plant=case.site.plant,
+        panels=panels,
     )
     return Eligible(switches, links, shut_out)
 
@@ -77,10 +82,11 @@ def unknown_buffer(switch: Switch, spec: FabricBase) -> bool:
     return is_judged and rule is not None and rule.unknown_buffers is UnknownBuffers.REFUSE
 
 
-def parts_by_kind(catalog: Catalog) -> dict[str, Mapping[str, Part]]:
+def parts_by_kind(catalog: Catalog, case: Case) -> dict[str, Mapping[str, Part]]:
     """The parts that a case's lists choose among, by kind and id."""
-    tables = (catalog.switches, catalog.modules, catalog.cables, catalog.fibres)
-    return dict(zip(KINDS, tables, strict=True))
+    tables: tuple[Mapping[str, Part], ...] = (catalog.switches, catalog.modules, catalog.cables, catalog.fibres)
+    found = dict(zip(KINDS, tables, strict=True))
+    return found if case.site.plant is None else {**found, PANELS: catalog.accessories}
 
 
 def _why_not(

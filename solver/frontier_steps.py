@@ -127,7 +127,8 @@ def fewest_racks(bench: Workbench) -> int | None:
         for allowed in compiled.eligible.values()
         for s in allowed.switches
     }
-    free = (bench.catalog.modules, bench.catalog.cables, bench.catalog.fibres, bench.catalog.nics)
+    catalog = bench.catalog
+    free = (catalog.modules, catalog.cables, catalog.fibres, catalog.nics, catalog.accessories)
     prices = Prices(overrides_usd={**{part: 0.0 for table in free for part in table}, **shares})
     limits = case.limits.model_copy(update={"cost_usd": None, "power_kw": None})
     site = case.site.model_copy(update={"rack": case.site.rack.model_copy(update={"cost_usd": None})})

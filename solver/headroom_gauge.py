@@ -238,7 +238,8 @@ class Gauge:
             lengths = [measure.room.zone_to_zone_m(central, central)] * t.n_pods
         else:
             lengths = measure.leaf_lengths(t)[group * t.leaves_per_pod : (group + 1) * t.leaves_per_pod]
-        key = (pair, t.stripe(upper), tuple(lengths), is_core)
+        places = measure.leaf_places(t)[group * t.leaves_per_pod :][: t.leaves_per_pod] if measure.bundles else ()
+        key = (pair, t.stripe(upper), tuple(lengths), is_core, tuple(places))
         if key not in self._stripes:
             low: Counter[tuple[int, int]] = Counter()
             high: Counter[tuple[int, int]] = Counter()

@@ -144,7 +144,7 @@ class Instance:
 
         c = self.catalog
         base, _ = split_medium_id(part)
-        for table in (c.switches, c.modules, c.nics, c.cables, c.fibres):
+        for table in (c.switches, c.modules, c.nics, c.cables, c.fibres, c.accessories):
             item = table.get(part) or table.get(base)
             if item is not None:
                 return item.vendor

@@ -8,13 +8,16 @@ cage kinds, without a length; ``at_length`` then picks the stock length. The rul
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from gpunet.catalogs import medium_id
 from gpunet.catalogs.plant import plant_rules
 from gpunet.models.interconnect import CageKind, Interconnect, Refusal
-from gpunet.models.parts import Cable, Connector, Fibre, Module, OpticalInterface, StockLength
+from gpunet.models.parts import Accessory, Cable, Connector, Fibre, Module, OpticalInterface, StockLength
+from gpunet.models.plant import Mates, Plant, Structure
+from gpunet.solver import channels
+from gpunet.solver.channels import Channel, Cords, Pieces
 from gpunet.solver.copper import CableFit, fewest_cable_refusals, fit_cable, limit_of
 from gpunet.solver.mating import Seated, accepts, mode_name, module_refusals, pair_refusals, seat, watts
 from gpunet.solver.passive import fibre_refusals, head_of, reach_of
@@ -30,6 +33,25 @@ class LinkParts:
     interfaces: Mapping[str, OpticalInterface]
     grades: Collection[str]
     """Fibre grades the site allows: ``OM4``, ``OS2``."""
+    plant: Plant | None = None
+    """How fibre is laid; direct cords when empty."""
+    panels: Mapping[str, Accessory] = field(default_factory=dict)
+    """Panels allowed, by id."""
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether cords may run from module to module."""
+        return self.plant is None or Structure.DIRECT in self.plant.structures
+
+    @property
+    def through_panels(self) -> bool:
+        """Whether fibre may pass panels."""
+        return self.plant is not None and any(structure.panels for structure in self.plant.structures)
+
+    @property
+    def mates(self) -> Mates:
+        """Quality of mated pairs."""
+        return Mates.LOW_LOSS if self.plant is None else self.plant.mates
 
     def allowed_fibres(self) -> list[Fibre]:
         """The fibres of an allowed grade, in order of id."""
@@ -63,16 +85,42 @@ class LinkOption:
     """The reach for people: ``OM4 reach 50 m``."""
     facts: str
     """Rate and watts for people."""
+    channel: Channel | None = None
+    """Panels and trunk; none for a direct cord and for a cable. ``stock_m`` is then that of the run."""
+
+    @property
+    def media(self) -> tuple[str, ...]:
+        """Ids of everything passive that the option takes."""
+        if self.channel is None:
+            return (self.medium_base,)
+        return tuple(dict.fromkeys((self.medium_base, self.channel.run, self.channel.panel)))
 
 
-def at_length(option: LinkOption, step_m: float) -> Interconnect | None:
+def at_length(option: LinkOption, step_m: float, cords: Cords | None = None) -> Interconnect | None:
     """The option with the shortest stock length that covers ``step_m`` metres of route; none when none does.
 
-    The whole stock length carries light, so a stock length beyond the reach does not count.
+    The whole stock length carries light, so a stock length beyond the reach does not count. ``cords`` are the ways to
+    the panels of links that run together; without them no trunk is shared and every panel stands with its port.
     """
+    channel = option.channel
+    if channel is not None:
+        return _through_panels(option, channel, step_m, cords)
     length_m = next((stock for stock in option.stock_m if stock >= step_m), None)
-    if length_m is None:
+    return None if length_m is None else _interconnect(option, step_m, length_m, length_m)
+
+
+def _through_panels(option: LinkOption, channel: Channel, step_m: float, cords: Cords | None) -> Interconnect | None:
+    if channel.run_legs > 1 and cords is None:
         return None
+    ways = channels.IN_THE_RACK if channel.run_legs == 1 or cords is None else cords
+    lengths = channel.lay(option.stock_m, step_m, option.reach_m, ways)
+    if lengths is None:
+        return None
+    found, laid = _interconnect(option, step_m, lengths.tail_m, lengths.total_m), channel.laid(lengths)
+    return replace(found, laid=laid, reason=f"{found.reason}; {channels.words(laid)}")
+
+
+def _interconnect(option: LinkOption, step_m: float, length_m: float, total_m: float) -> Interconnect:
     return Interconnect(
         speed_gbps=option.speed_gbps,
         length_step_m=step_m,
@@ -80,7 +128,7 @@ def at_length(option: LinkOption, step_m: float) -> Interconnect | None:
         b_part=option.b_part,
         medium_base=option.medium_base,
         medium=medium_id(option.medium_base, length_m),
-        medium_length_m=length_m,
+        medium_length_m=total_m,
         media_num=option.media_num,
         media_den=option.media_den,
         is_cable=option.is_cable,
@@ -184,11 +232,26 @@ class InterconnectTable:
 
     def _fibre_options(self, a: CageKind, b: CageKind) -> Iterator[LinkOption]:
         for at_a, at_b in self._mating_pairs(a, b):
+            yield from self._channel_options(at_a, at_b, a, b)
+            if not self._parts.is_direct:
+                continue
             head, tail = head_of(at_a, at_b)
             ends = (head.fan_out, head.module.connector, tail.module.connector)
             for fibre in self._fibres_by_ends.get(ends, ()):
-                if next(fibre_refusals(fibre, at_a, at_b), None) is None:
-                    yield _fibre_option(fibre, at_a, at_b, a, b)
+                if next(fibre_refusals(fibre, at_a, at_b, self._parts.mates), None) is None:
+                    yield _fibre_option(fibre, reach_of(fibre, at_a, at_b, self._parts.mates), at_a, at_b, a, b)
+
+    def _candidates(self, at_a: Seated, at_b: Seated) -> Iterator[Pieces]:
+        """Channels through panels worth a look; none without a plant."""
+        plant = self._parts.plant
+        if plant is not None:
+            yield from channels.candidates(self._fibres, self._parts.panels, plant, at_a, at_b)
+
+    def _channel_options(self, at_a: Seated, at_b: Seated, a: CageKind, b: CageKind) -> Iterator[LinkOption]:
+        mates = self._parts.mates
+        for pieces in self._candidates(at_a, at_b):
+            if next(channels.channel_refusals(pieces, at_a, at_b, mates), None) is None:
+                yield _channel_option(pieces, channels.channel_reach(pieces, at_a, at_b, mates), at_a, at_b, a, b)
 
     def _cable_options(self, a: CageKind, b: CageKind) -> Iterator[LinkOption]:
         for cable in self._cables:
@@ -207,7 +270,13 @@ class InterconnectTable:
             broken = tuple(pair_refusals(at_a, at_b))
             yield from broken
             if not broken:
-                by_fibre = [tuple(fibre_refusals(fibre, at_a, at_b)) for fibre in self._fibres]
+                mates = self._parts.mates
+                direct = self._fibres if self._parts.is_direct else []
+                by_fibre = [tuple(fibre_refusals(fibre, at_a, at_b, mates)) for fibre in direct]
+                by_fibre += [
+                    tuple(channels.channel_refusals(pieces, at_a, at_b, mates))
+                    for pieces in self._candidates(at_a, at_b)
+                ]
                 if all(by_fibre):
                     yield from _least(by_fibre)
 
@@ -226,9 +295,24 @@ def _class_refusals(a: CageKind, b: CageKind) -> tuple[Refusal, ...]:
     )
 
 
-def _fibre_option(fibre: Fibre, at_a: Seated, at_b: Seated, a: CageKind, b: CageKind) -> LinkOption:
-    reach_m, rule = reach_of(fibre, at_a, at_b)
-    cap = {"R13": " (splitter limit)", "R14": " (loss budget)"}.get(rule, "")
+def _channel_option(
+    pieces: Pieces, reach: tuple[float, str], at_a: Seated, at_b: Seated, a: CageKind, b: CageKind
+) -> LinkOption:
+    plain = _fibre_option(pieces.tail, reach, at_a, at_b, a, b)
+    panels = "a panel" if pieces.structure is Structure.ONE_PANEL else "two panels"
+    return replace(
+        plain,
+        stock_m=channels.run_stock(pieces, plain.reach_m),
+        reach_name=f"{plain.reach_name} through {panels}",
+        channel=channels.channel_of(pieces),
+    )
+
+
+def _fibre_option(
+    fibre: Fibre, reach: tuple[float, str], at_a: Seated, at_b: Seated, a: CageKind, b: CageKind
+) -> LinkOption:
+    reach_m, rule = reach
+    cap = {"R13": " (splitter limit)" if fibre.legs > 1 else " (panel limit)", "R14": " (loss budget)"}.get(rule, "")
     a_mw, b_mw = at_a.module.power_max_w.milli, at_b.module.power_max_w.milli
     return LinkOption(
         speed_gbps=a.mode.speed_gbps,
@@ -290,8 +374,9 @@ def _power_text(a_mw: int, b_mw: int, a: CageKind, b: CageKind) -> str:
 
 def _too_short(option: LinkOption, length_m: float) -> Refusal:
     """Why the option does not cover the length: its reach, or the lengths it is sold in."""
-    ids = tuple(part for part in (option.a_part, option.b_part, option.medium_base) if part is not None)
-    over = f"{option.a_part} to {option.b_part} over {option.medium_base}" if option.a_part else option.medium_base
+    ids = tuple(part for part in (option.a_part, option.b_part, *option.media) if part is not None)
+    media = ", ".join(option.media)
+    over = f"{option.a_part} to {option.b_part} over {media}" if option.a_part else media
     if option.reach_m < length_m:
         return Refusal(option.reach_rule, ids, f"{over} reaches {option.reach_m:g} m; {length_m:g} m are needed")
     longest_m = max(option.stock_m, default=0.0)
@@ -322,7 +407,14 @@ class Tables:
 
     def of(self, parts: LinkParts) -> InterconnectTable:
         """The table for these parts. Parts of one id must be one part: a set of tables serves one catalogue."""
-        key = (frozenset(parts.modules), frozenset(parts.cables), frozenset(parts.fibres), parts.grades)
+        key = (
+            frozenset(parts.modules),
+            frozenset(parts.cables),
+            frozenset(parts.fibres),
+            parts.grades,
+            parts.plant,
+            frozenset(parts.panels),
+        )
         if key not in self._known:
             self._known[key] = InterconnectTable(parts)
         return self._known[key]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from gpunet.models.plant import Mates, Plant, Structure
 
 RESOLUTION = 2
 """Decimals of metres, kilowatts and ratios that are looked at."""
@@ -67,3 +69,14 @@ def finer(value: float, to: float) -> Ladder:
     return Ladder(
         first / grain, (1 if to > value else -1) / grain, count if (to - value) * (to * grain - first) >= 0 else 0
     )
+
+
+def looser_plants(plant: Plant | None) -> Iterator[tuple[str, Any, Sequence[Any], str]]:
+    """Settings of the passive plant that ask for something: field, value, looser values, and what the value is."""
+    if plant is None:
+        return
+    given = plant.structures
+    if more := [x for x in Structure if x not in given]:
+        yield "structure", given, [*((*given, x) for x in more), (*given, *more)], "allowed"
+    if plant.mates is not Mates.LOW_LOSS:
+        yield "mates", plant.mates, [Mates.LOW_LOSS], "reckoned with"

@@ -192,7 +192,7 @@ def _parts(bench: Workbench, case: Case, limit: Limit, freed: Answer) -> Change 
     used = {name for p in freed.parts or {} for name in (p, split_medium_id(p)[0])}
 
     def with_parts(parts: Sequence[str]) -> Answer:
-        return bench.of(put(case, where, let_in(part_filter, bench.catalog, parts)))
+        return bench.of(put(case, where, let_in(part_filter, bench.catalog, parts, case)))
 
     needed, answer = sorted(stopped & used), with_parts(sorted(stopped & used))
     if not answer.is_optimal:
@@ -205,5 +205,5 @@ def _parts(bench: Workbench, case: Case, limit: Limit, freed: Answer) -> Change 
     named = ", ".join(needed)
     move = f"adding {named}" if field == "allow" else f"leaving out {named}"
     now = f"{len(limit.value)} entries" if len(limit.value) > FEW else ", ".join(limit.value)
-    value = getattr(let_in(part_filter, bench.catalog, needed), field)
+    value = getattr(let_in(part_filter, bench.catalog, needed, case), field)
     return Change(value, move, f"{now} {limit.verb}; {move} is enough, using {switches(answer)}", answer)

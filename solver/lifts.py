@@ -33,8 +33,8 @@ from gpunet.models.case import (
 from gpunet.models.lossless import Lossless, UnknownBuffers
 from gpunet.models.parts import Catalog, Protocol, ServerRole, Status
 from gpunet.solver.demand import cages_of
-from gpunet.solver.eligible import KINDS, parts_by_kind
-from gpunet.solver.ladders import Ladder, Shares, down, finer, up
+from gpunet.solver.eligible import KINDS, PANELS, parts_by_kind
+from gpunet.solver.ladders import Ladder, Shares, down, finer, looser_plants, up
 
 MOST_TIERS = 3
 ANY_RATIO = 10_000.0
@@ -179,7 +179,7 @@ def limits_of(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> li
         *_ceilings(case, catalog),
         *_site(case, catalog, zones),
         *_cluster(case, catalog),
-        *_parts("parts", case.parts),
+        *_parts(case, "parts", case.parts),
         *_buying(case, catalog),
     ]
     for name in FabricName:
@@ -230,7 +230,7 @@ def _ceilings(case: Case, catalog: Catalog) -> Iterator[Limit]:
             yield Limit(f"limits.{field}", value, None, Order.CEILING, verb="allowed", **more)
 
     if limits.lead_time_weeks is not None:
-        known = (part.lead_time_weeks for parts in parts_by_kind(catalog).values() for part in parts.values())
+        known = (part.lead_time_weeks for parts in parts_by_kind(catalog, case).values() for part in parts.values())
         weeks = {fact.v for fact in known if fact is not None} | {supply.from_week for supply in case.supply or ()}
         longer = sorted(week for week in weeks if week > limits.lead_time_weeks)
         yield from ceiling("lead_time_weeks", nearer=longer, unit=" weeks")
@@ -293,6 +293,8 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
         every = (*site.fibre, *missing)
         order = Order.ROOM if usual else Order.OWN_FABRIC
         yield Limit("site.fibre", site.fibre, every, order, How.EACH, [*wider, every], "allowed", is_default=usual)
+    for field, value, nearer, verb in looser_plants(site.plant):
+        yield Limit(f"site.plant.{field}", value, nearer[-1], Order.OWN_ROOM, How.EACH, nearer, verb)
 
 
 def _servers(case: Case, catalog: Catalog) -> int:
@@ -320,10 +322,11 @@ def _cluster(case: Case, catalog: Catalog) -> Iterator[Limit]:
             yield Limit("cluster.gpus", cluster.gpus, gpus_each, Order.DEMAND, nearer=fewer, unit=" GPUs")
 
 
-def _parts(where: str, parts: PartFilter) -> Iterator[Limit]:
+def _parts(case: Case, where: str, parts: PartFilter) -> Iterator[Limit]:
+    kinds = KINDS if case.site.plant is None else (*KINDS, PANELS)
     if parts.allow:
         # Adding every kind keeps what is named for its own sake, such as a part that is no longer sold.
-        every = (*parts.allow, *(f"{kind}:*" for kind in KINDS))
+        every = (*parts.allow, *(f"{kind}:*" for kind in kinds))
         yield Limit(f"{where}.allow", parts.allow, every, Order.PARTS, How.PARTS, verb="allowed")
     if parts.deny:
         yield Limit(f"{where}.deny", parts.deny, (), Order.PARTS, How.PARTS, verb="denied")
@@ -371,7 +374,7 @@ def _fabric(case: Case, catalog: Catalog, name: FabricName, spec: FabricBase) ->
     rule = spec.lossless if isinstance(spec, Backend | Storage) else None
     if rule is not None and Protocol.ETHERNET in spec.protocols:
         yield from _lossless(f"{where}.lossless", rule)
-    yield from _parts(f"{where}.parts", spec.parts)
+    yield from _parts(case, f"{where}.parts", spec.parts)
 
 
 def _lossless(where: str, rule: Lossless) -> Iterator[Limit]:

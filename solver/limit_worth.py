@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from gpunet.models.case import Case, FabricName, Objective, PartFilter, Site
 from gpunet.models.parts import Protocol
+from gpunet.models.plant import Mates, Structure
 from gpunet.models.study_sensitivity import Worth
 from gpunet.solver.price_ranges import changes
 from gpunet.solver.workbench import Workbench
@@ -59,6 +60,14 @@ def _site(case: Case) -> Iterator[Looser]:
     for grade in grades:
         if grade not in site.fibre:
             yield Looser("site.fibre", f"{grade} allowed too", with_site(fibre=(*site.fibre, grade)))
+    plant = site.plant
+    for structure in Structure:
+        if plant is not None and structure not in plant.structures:
+            wider = plant.model_copy(update={"structure": (*plant.structures, structure)})
+            yield Looser("site.plant.structure", f"{structure} allowed too", with_site(plant=wider))
+    if plant is not None and plant.mates is not Mates.LOW_LOSS:
+        better = plant.model_copy(update={"mates": Mates.LOW_LOSS})
+        yield Looser("site.plant.mates", f"{Mates.LOW_LOSS} mated pairs", with_site(plant=better))
 
 
 def _filters(where: str, parts: PartFilter, put: Any) -> Iterator[Looser]:

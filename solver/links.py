@@ -15,8 +15,10 @@ from gpunet.catalogs import medium_id, split_medium_id
 from gpunet.models.case import Objective
 from gpunet.models.interconnect import CageKind, Interconnect
 from gpunet.models.parts import CageGroup, PortMode, Protocol, Switch
+from gpunet.solver.channels import IN_THE_RACK
 from gpunet.solver.interconnects import InterconnectTable, LinkOption, LinkParts, at_length, length_ladder
-from gpunet.solver.prices import PriceList, Weight
+from gpunet.solver.layout import IN_RACK_M
+from gpunet.solver.prices import ZERO, PriceList, Weight
 from gpunet.solver.wiring import Shape
 
 
@@ -133,14 +135,14 @@ class LinkBook:
         return (option for a in cages.a for b in cages.b for option in self._table.options(a, b))
 
     def _mentions(self, pair: int, part: str) -> bool:
-        return any(part in (x.a_part, x.b_part, x.medium_base) for x in self.options(pair))
+        return any(part in (x.a_part, x.b_part, *x.media) for x in self.options(pair))
 
     def reaches(self, pair: int, length_m: float) -> bool:
         """True when some interconnect joins the two cages over ``length_m``."""
         step = self.step(length_m)
         cages = self.pairs[pair]
         return any(
-            at_length(option, step) is not None
+            at_length(option, step, IN_THE_RACK) is not None
             for a in cages.a
             for b in cages.b
             for option in self._table.options(a, b)
@@ -154,7 +156,7 @@ class LinkBook:
         for a in cages.a:
             for b in cages.b:
                 for option in self._table.options(a, b):
-                    interconnect = at_length(option, step_m)
+                    interconnect = at_length(option, step_m, shape.cords)
                     way = None if interconnect is None else self._way(interconnect, shape, a, b)
                     if way is not None:
                         found.setdefault(way.parts, way)
@@ -165,11 +167,14 @@ class LinkBook:
         media = _media(ic, shape, a.mode, b.mode)
         if media is None:
             return None
-        parts = [(ic.medium, media)]
-        weight = self._prices.weight(ic.medium, 0)
-        if weight is None:
-            return None
-        total = weight.times(media)
+        n_a, n_b, media = n_a * shape.times, n_b * shape.times, media * shape.times
+        parts = [(ic.medium, media), *laid_parts(ic, media)]
+        total = ZERO
+        for laid, pieces in parts:
+            weight = self._prices.weight(laid, 0)
+            if weight is None:
+                return None
+            total += weight.times(pieces)
         for part, pieces, power in ((ic.a_part, n_a, ic.a_power_mw), (ic.b_part, n_b, ic.b_power_mw)):
             if part is None:
                 # A cable has no module: its ends draw, and their energy counts.
@@ -195,7 +200,7 @@ class LinkBook:
     def _per_link(
         self, option: LinkOption, shortest_m: float, a_ports: int, b_ports: int
     ) -> tuple[float, float, float] | None:
-        medium = self._cheapest_piece(option, shortest_m)
+        medium = self._cheapest_medium(option, shortest_m)
         if medium is None:
             return None
         shared = max(a_ports, b_ports) if option.is_cable else option.media_den / option.media_num
@@ -216,14 +221,37 @@ class LinkBook:
             tco += (unit.tco - free) / ports
         return cost, power, tco
 
-    def _cheapest_piece(self, option: LinkOption, shortest_m: float) -> int | None:
+    def _cheapest_medium(self, option: LinkOption, shortest_m: float) -> float | None:
+        """The least that all glass of one link costs, cents; its share of a full trunk and of full panels."""
+        channel = option.channel
+        if channel is None:
+            return self._cheapest_piece(option.medium_base, option.stock_m, shortest_m)
+        panel = self._prices.cents(channel.panel)
+        run = self._cheapest_piece(channel.run, option.stock_m, shortest_m)
+        cord = self._cheapest_piece(channel.cord, channel.cord_stock_m, IN_RACK_M)
+        if panel is None or run is None or cord is None:
+            return None
+        each = cord + (panel - self._prices.free_cents(channel.panel)) / channel.positions
+        return run / channel.run_legs + channel.structure.panels * each
+
+    def _cheapest_piece(self, base: str, stock_m: tuple[float, ...], shortest_m: float) -> int | None:
         """Cheapest stock length of at least ``shortest_m``, cents. A longer piece is not always dearer."""
-        key = (option.medium_base, option.stock_m, shortest_m)
+        key = (base, stock_m, shortest_m)
         if key not in self._pieces:
-            ids = [medium_id(option.medium_base, m) for m in option.stock_m if m >= shortest_m - 1e-9]
+            ids = [medium_id(base, m) for m in stock_m if m >= shortest_m - 1e-9]
             prices = [p - self._prices.free_cents(i) for i in ids if (p := self._prices.cents(i)) is not None]
             self._pieces[key] = min(prices, default=None)
         return self._pieces[key]
+
+
+def laid_parts(ic: Interconnect, channels: int) -> list[tuple[str, int]]:
+    """Cords, trunks and panels of so many channels that run together, beside the medium of each."""
+    if ic.laid is None:
+        return []
+    laid = ic.laid
+    cords = [] if laid.cord is None else [(laid.cord, channels)]
+    panels = laid.panels * math.ceil(channels / laid.positions)
+    return [*cords, (laid.run, math.ceil(channels / laid.run_legs)), (laid.panel, panels)]
 
 
 def _media(ic: Interconnect, shape: Shape, a: PortMode, b: PortMode) -> int | None:

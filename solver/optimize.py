@@ -274,7 +274,9 @@ def _interconnects(data: Instance, choice: Choice, ledger: Ledger) -> dict[str, 
         for way, n in zip(data.ways[key], counts, strict=True):
             if n:
                 ic = way.interconnect
-                reasons[ic.a_part, ic.medium, ic.b_part] = ic.reason
+                run = ic.laid.run if ic.laid else ""
+                reasons[ic.a_part, ic.medium, ic.b_part, ic.medium_length_m, run] = ic.reason
+    runs = {row.assembly: row.run for row in ledger.channels}
     seats = {(s.device, s.group, s.cage): s.part for s in ledger.seats}
     counted = Counter(
         (
@@ -285,11 +287,12 @@ def _interconnects(data: Instance, choice: Choice, ledger: Ledger) -> dict[str, 
             seats.get((x.a_device, x.a_group, x.a_cage)),
             x.medium,
             seats.get((x.b_device, x.b_group, x.b_cage)),
+            runs.get(x.assembly, ""),
         )
         for x in ledger.links
     )
     found: dict[str, list[InterconnectLine]] = {}
-    for (fabric, link_class, length_m, speed, a_part, medium, b_part), n in counted.items():
+    for (fabric, link_class, length_m, speed, a_part, medium, b_part, run), n in counted.items():
         line = InterconnectLine(
             link_class=link_class,
             length_m=length_m,
@@ -298,7 +301,7 @@ def _interconnects(data: Instance, choice: Choice, ledger: Ledger) -> dict[str, 
             a_part=a_part,
             medium=medium,
             b_part=b_part,
-            reason=reasons.get((a_part, medium, b_part), ""),
+            reason=reasons.get((a_part, medium, b_part, length_m, run), ""),
         )
         found.setdefault(fabric, []).append(line)
     return {
@@ -318,7 +321,7 @@ def _warnings(compiled: Compiled, choice: Choice, bill: Bill) -> tuple[str, ...]
                 if module in modules:
                     found.append(f"{module} in {switch.id}: {limitation}")
         found += headroom_warnings(t, compiled.case)
-    tables = (catalog.switches, catalog.modules, catalog.cables, catalog.fibres, catalog.nics)
+    tables = (catalog.switches, catalog.modules, catalog.cables, catalog.fibres, catalog.nics, catalog.accessories)
     limit = compiled.case.limits.lead_time_weeks
     for line in bill.lines:
         base = line.part.rsplit("-n", 1)[0]

@@ -39,7 +39,7 @@ def fibre_refusals(fibre: Fibre, a: Seated, b: Seated, mates: Mates = Mates.LOW_
             "R12", parts, f"{fibre.id} has {fibre.fibres} fibres; {head.interface.id} needs {head.interface.fibres}"
         )
     if _loss_limited_m(fibre, a, b, mates) <= 0:
-        loss_db = MATED_PAIRS * _pair_db(fibre, mates)
+        loss_db = MATED_PAIRS * pair_db(fibre, mates)
         yield Refusal("R14", parts, f"{fibre.id} loses {loss_db:g} dB at its ends, which is the whole budget or more")
 
 
@@ -53,18 +53,21 @@ def reach_of(fibre: Fibre, a: Seated, b: Seated, mates: Mates = Mates.LOW_LOSS) 
     return float(metres), rule
 
 
-def _pair_db(fibre: Fibre, mates: Mates) -> float:
+def pair_db(fibre: Fibre, mates: Mates) -> float:
     """What one mated pair at the ends of a fibre loses, dB."""
     if mates is Mates.LOW_LOSS:
         return fibre.loss_per_mated_pair_db
     return plant_rules().mated_pair_db[mates][family(fibre.connector_a.kind)].v
 
 
-def _loss_limited_m(fibre: Fibre, a: Seated, b: Seated, mates: Mates) -> float:
-    """Length at which the cord uses up the smaller loss budget, m; infinite where no budget is known."""
-    budgets_db = [end.interface.loss_budget_db.get(fibre.grade, math.inf) for end in (a, b)]
-    left_db = min(budgets_db) - MATED_PAIRS * _pair_db(fibre, mates)
+def loss_limited_m(pairs_db: float, grade: str, a: Seated, b: Seated) -> float:
+    """Length at which the glass uses up what mated pairs leave of the smaller budget, m; infinite without a budget."""
+    left_db = min(end.interface.loss_budget_db.get(grade, math.inf) for end in (a, b)) - pairs_db
     return left_db / plant_rules().attenuation_db_per_m[a.interface.media].v
+
+
+def _loss_limited_m(fibre: Fibre, a: Seated, b: Seated, mates: Mates) -> float:
+    return loss_limited_m(MATED_PAIRS * pair_db(fibre, mates), fibre.grade, a, b)
 
 
 def _connector_refusals(fibre: Fibre, head: Seated, tail: Seated, parts: tuple[str, ...]) -> Iterator[Refusal]:

@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpunet.catalogs import medium_id, split_medium_id
+from gpunet.catalogs import split_medium_id
 from gpunet.models.case import FabricName, Objective, PartFilter
 from gpunet.models.parts import Catalog
 from gpunet.models.study import DesignSummary
 from gpunet.models.study_sensitivity import PricePiece, PriceRange
 from gpunet.solver.candidates import Compiled
 from gpunet.solver.envelope import Line, Piece, envelope, lower_end
+from gpunet.solver.instance import Key
 from gpunet.solver.interconnects import at_length
+from gpunet.solver.links import laid_parts
 from gpunet.solver.workbench import Answer, Workbench
 
 LOOK_UP = 100
@@ -23,13 +25,14 @@ LEAST_LOOK_UP = 1_000_000
 
 
 def kind_of(catalog: Catalog, part: str) -> str:
-    """``switch``, ``module``, ``nic``, ``cable`` or ``fibre``."""
+    """``switch``, ``module``, ``nic``, ``cable``, ``panel`` or ``fibre``."""
     base, _ = split_medium_id(part)
     for kind, table in (
         ("switch", catalog.switches),
         ("module", catalog.modules),
         ("nic", catalog.nics),
         ("cable", catalog.cables),
+        ("panel", catalog.accessories),
     ):
         if part in table or base in table:
             return kind
@@ -75,17 +78,18 @@ def rivals(bench: Workbench, today: Answer) -> list[str]:
         found |= {s.id for s in allowed.switches} | set(allowed.links.modules)
     for key, counts in today.choice.built.items():
         if any(counts):
-            found |= set(_media(compiled, key.fabric, key.link.pair, key.link.step_m))
+            found |= set(_media(compiled, key))
     return sorted(part for part in found if part not in (today.parts or {}))
 
 
-def _media(compiled: Compiled, fabric: FabricName, pair: int, step_m: float) -> Iterator[str]:
-    """Every cable and fibre, with its stock length, that could make a link between these cages."""
-    book = compiled.measures[fabric].book
-    for option in book.options(pair):
-        interconnect = at_length(option, step_m)
+def _media(compiled: Compiled, key: Key) -> Iterator[str]:
+    """Every cable, fibre and panel, with its stock length, that could make a link between these cages."""
+    book = compiled.measures[key.fabric].book
+    for option in book.options(key.link.pair):
+        interconnect = at_length(option, key.link.step_m, key.link.shape.cords)
         if interconnect is not None:
-            yield medium_id(interconnect.medium_base, interconnect.medium_length_m)
+            yield interconnect.medium
+            yield from (part for part, _ in laid_parts(interconnect, 1))
 
 
 def hint_of(bench: Workbench, part: str) -> Line | None:
@@ -162,7 +166,7 @@ def changes(catalog: Catalog, before: Mapping[str, int], after: Mapping[str, int
     """What is taken out and put in, switches first, then modules, then cables and fibre: ``-2 x a``, ``+1 x b``."""
     moved = Counter(after)
     moved.subtract(before)
-    order = ("switch", "nic", "module", "cable", "fibre")
+    order = ("switch", "nic", "module", "cable", "fibre", "panel")
     listed = sorted(
         ((p, n) for p, n in moved.items() if n), key=lambda x: (order.index(kind_of(catalog, x[0])), x[1] > 0, x[0])
     )

@@ -232,7 +232,8 @@ class PriceList:
             if medium is None:
                 return None
             return next(((medium.vendor, s.price) for s in medium.lengths if s.length_m == length_m), None)
-        item = catalog.switches.get(part) or catalog.modules.get(part) or catalog.nics.get(part)
+        tables = (catalog.switches, catalog.modules, catalog.nics, catalog.accessories)
+        item = next((table[part] for table in tables if part in table), None)
         return (item.vendor, item.price) if item is not None and item.price is not None else None
 
 

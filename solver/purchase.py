@@ -383,5 +383,6 @@ class PurchaseRules:
             ("module", catalog.modules),
             ("cable", catalog.cables),
             ("fibre", catalog.fibres),
+            ("panel", catalog.accessories),
         )
         return next((kind for kind, table in tables if base in table), None)

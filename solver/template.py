@@ -6,7 +6,7 @@ import bisect
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -29,6 +29,7 @@ from gpunet.solver.wiring import (
     leaves_alike,
     lower_cages,
     stripe_blocks,
+    stripe_bundles,
     upper_cages,
 )
 
@@ -234,6 +235,10 @@ def path_switches(t: Template) -> list[Switch]:
     return passed
 
 
+Place = str | int
+"""Zone of a switch, or the number of the server rack that it stands on."""
+
+
 class Position(NamedTuple):
     """Where the leaves of one group stand: a zone, or the server racks first..last (top-of-rack)."""
 
@@ -249,6 +254,8 @@ class Measure:
         self.room, self.book, self.prices = room, book, prices
         self.on_racks = on_racks
         """True where leaves stand on top of the servers' racks."""
+        self.bundles = book.parts.through_panels
+        """True where links between switches are built in bundles, which may share trunks."""
         self._positions: dict[tuple[object, ...], list[Position]] = {}
         self._attached: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
         self._striped: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
@@ -400,14 +407,52 @@ class Measure:
     def spine_blocks(self, t: Template, pod: int) -> Iterator[Block]:
         """Blocks between the leaves and the spines of one pod."""
         assert t.spine is not None
-        lengths = self.leaf_lengths(t)[pod * t.leaves_per_pod : (pod + 1) * t.leaves_per_pod]
-        return stripe_blocks(t.stripe(t.spine), lengths)
+        first, last = pod * t.leaves_per_pod, (pod + 1) * t.leaves_per_pod
+        places = self.leaf_places(t)[first:last] if self.bundles else []
+        return self._striped_blocks(t.stripe(t.spine), self.leaf_lengths(t)[first:last], places)
 
     def core_blocks(self, t: Template) -> Iterator[Block]:
         """Blocks between the spines and the cores of one plane; every plane is alike."""
         assert t.core is not None
         central = self.room.central.name
-        return stripe_blocks(t.stripe(t.core), [self.room.zone_to_zone_m(central, central)] * t.n_pods)
+        lengths = [self.room.zone_to_zone_m(central, central)] * t.n_pods
+        return self._striped_blocks(t.stripe(t.core), lengths, [central] * t.n_pods)
+
+    def _striped_blocks(self, stripe: Stripe, lengths_m: list[float], places: Sequence[Place]) -> Iterator[Block]:
+        """Blocks of a stripe, or bundles where links may run through panels together."""
+        if not self.bundles:
+            return stripe_blocks(stripe, lengths_m)
+        at_upper = self._spread([self.room.central.name] * stripe.upper)
+
+        def cords_of(lowers: range) -> tuple[float, float]:
+            return self._spread(places[lowers.start : lowers.stop]), at_upper
+
+        return stripe_bundles(stripe, lengths_m, cords_of)
+
+    def _spread(self, places: Sequence[Place]) -> float:
+        """Farthest way between switches, one in each of these places, m."""
+        if len(places) == 1:
+            return IN_RACK_M
+        room, different = self.room, sorted(set(places), key=str)
+
+        def apart(p: Place, q: Place) -> float:
+            if isinstance(p, str) and isinstance(q, str):
+                alone = p == q and len(room.zones[p].places) == 1
+                return IN_RACK_M if alone else room.zone_to_zone_m(p, q)
+            if isinstance(p, int) and isinstance(q, int):
+                return room.rack_to_racks_m(p, q, q)
+            rack, zone = (p, q) if isinstance(p, int) else (q, p)
+            return room.rack_to_zone_m(rack, zone)
+
+        return max(apart(p, q) for p in different for q in different)
+
+    def leaf_places(self, t: Template) -> list[Place]:
+        """Zone, or number of the server rack, of every leaf."""
+        found: list[Place] = []
+        for p in self.positions(t):
+            racks = range(p.first, p.last + 1)
+            found += [racks[j % len(racks)] if p.zone is None else p.zone for j in range(t.leaves_per_group)]
+        return found
 
     def pair(self, lower: tuple[Face, Switch], upper: tuple[Face, Switch]) -> int:
         """The pair number of two switch faces, lower tier first."""
@@ -545,10 +590,13 @@ class Measure:
         if key not in self._striped:
             total: dict[tuple[float, Shape], int] = {}
             stripe, lengths = t.stripe(t.spine), self.leaf_lengths(t)
+            places = self.leaf_places(t) if self.bundles else [""] * len(lengths)
             # Pods whose leaves stand alike are counted once.
-            pods = Counter(tuple(lengths[p * t.leaves_per_pod : (p + 1) * t.leaves_per_pod]) for p in range(t.n_pods))
+            leaves = list(zip(lengths, places, strict=True))
+            pods = Counter(tuple(leaves[p * t.leaves_per_pod : (p + 1) * t.leaves_per_pod]) for p in range(t.n_pods))
             for pod, alike in pods.items():
-                for k, n in self._tally(stripe_blocks(stripe, list(pod))).items():
+                blocks = self._striped_blocks(stripe, [m for m, _ in pod], [place for _, place in pod])
+                for k, n in self._tally(blocks).items():
                     total[k] = total.get(k, 0) + n * alike
             self._striped[key] = total
         return self._striped[key]

@@ -30,6 +30,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         verify_site,
     )
     from gpunet.solver.verify_book import Book
+    from gpunet.solver.verify_channels import check_channels
     from gpunet.solver.verify_delivery import check_delivery
     from gpunet.solver.verify_flow import check_flow
     from gpunet.solver.verify_growth import check_oversubscription
@@ -44,6 +45,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
     heat = verify_site.Heat(wiring)
     bill = verify_money.Bill(wiring)
     nets = networks(book)
+    has_plant = book.case.site.plant is not None or bool(book.ledger.channels or book.ledger.panels)
     checks = (
         verify_ports.check_ledger(book),
         verify_ports.check_ports(wiring),
@@ -73,5 +75,6 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         *((check_delivery(bill),) if book.result.delivery is not None else ()),
         *((check_buying(book.case, book.result.bom, set(bill.split)),) if book.case.buying else ()),
         *((check_headroom(nets),) if concerns_headroom(design) else ()),
+        *((check_channels(wiring),) if has_plant else ()),
     )
     return Verification(passed=all(c.passed for c in checks), checks=checks)

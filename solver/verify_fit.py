@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from gpunet.models.parts import Cable, Catalog, Fibre
+from gpunet.models.plant import Mates
 from gpunet.solver.verify_copper import judge_cable
 from gpunet.solver.verify_groups import GroupType
 from gpunet.solver.verify_optics import judge_fibre
 from gpunet.solver.verify_seating import LinkKind, Verdict, any_mode_ports, module_seats
 
 
-def judge(kind: LinkKind, catalog: Catalog, grades: tuple[str, ...]) -> Verdict:
+def judge(kind: LinkKind, catalog: Catalog, grades: tuple[str, ...], mates: Mates = Mates.LOW_LOSS) -> Verdict:
     """Every rule that one kind of link can break on its own; ``grades`` are the fibre grades of the site."""
     verdict = Verdict()
     verdict.mode_ports = (any_mode_ports(kind.a, kind.speed_gbps), any_mode_ports(kind.b, kind.speed_gbps))
@@ -22,7 +23,7 @@ def judge(kind: LinkKind, catalog: Catalog, grades: tuple[str, ...]) -> Verdict:
     if isinstance(kind.medium, Cable):
         judge_cable(kind, kind.medium, common, verdict)
     elif isinstance(kind.medium, Fibre):
-        judge_fibre(kind, kind.medium, catalog, common, grades, verdict)
+        judge_fibre(kind, kind.medium, catalog, common, grades, mates, verdict)
     return verdict
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from gpunet.catalogs import split_medium_id
 from gpunet.models.case import FabricBase, PartFilter, StorageMode
 from gpunet.models.design import Check
 from gpunet.models.evidence import usd_to_cents, watts_to_milliwatts
@@ -61,6 +62,7 @@ def check_parts(bill: Bill) -> Check:
         "module": catalog.modules,
         "cable": catalog.cables,
         "fibre": catalog.fibres,
+        "accessory": catalog.accessories,
     }
     used = sorted(_parts_by_fabric(bill))
     named = {pattern for f in [bill.case.parts, *(s.parts for s in _specs(book))] for pattern in f.allow}
@@ -104,6 +106,13 @@ def _parts_by_fabric(bill: Bill) -> set[tuple[str, str, str]]:
             part = wiring.media[medium].part
             if part is not None:
                 found.add((name, "fibre" if part.id in bill.catalog.fibres else "cable", part.id))
+    fabrics = {link.assembly: link.fabric for link in book.ledger.links}
+    panels = {panel.number: panel.part for panel in book.ledger.panels}
+    for row in book.ledger.channels:
+        fabric_name = fabrics.get(row.assembly, "")
+        found |= {(fabric_name, "fibre", split_medium_id(x)[0]) for x in (row.run, row.cord) if x}
+        used = [panels[n] for n in (row.near_panel, row.far_panel) if n in panels]
+        found |= {(fabric_name, "accessory", part) for part in used}
     return found
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from gpunet.catalogs import split_medium_id
 from gpunet.models.design import Check
 from gpunet.models.parts import Cable, Fibre
-from gpunet.solver.verify_book import Book, Floats, Ints, distinct
+from gpunet.models.plant import Mates
+from gpunet.solver.verify_book import Book, Bools, Floats, Ints, distinct
 from gpunet.solver.verify_fit import judge
 from gpunet.solver.verify_report import Findings
 from gpunet.solver.verify_seating import LinkKind, Side, Verdict
@@ -40,6 +41,8 @@ class Wiring:
     def __init__(self, book: Book) -> None:
         self.book = book
         self.media = [self._medium(name, length_m) for name, length_m in book.media]
+        self.laid: Bools = np.isin(book.assembly_ids, [row.assembly for row in book.ledger.channels])
+        """Which pieces are cords of a channel through panels."""
         self._sort_into_kinds()
 
     def _medium(self, name: str, length_m: float) -> Medium:
@@ -70,6 +73,7 @@ class Wiring:
             book.speed,
             (self.piece_a > 1)[book.assembly].astype(np.int64),
             (self.piece_b > 1)[book.assembly].astype(np.int64),
+            self.laid[book.assembly].astype(np.int64),
         ]
         key, radix = np.zeros(len(book.row), np.int64), 1
         for column in columns:
@@ -83,8 +87,9 @@ class Wiring:
         self.kinds: list[LinkKind] = [self._kind_of(i) for i in first.tolist()]
         self.parts_of_kind = [self._parts_of(i) for i in first.tolist()]
         """Speed in Gb/s, medium, and the modules at both ends, none where the cable is the plug."""
-        grades = tuple(book.case.site.fibre)
-        self.verdicts: list[Verdict] = [judge(kind, book.catalog, grades) for kind in self.kinds]
+        grades, plant = tuple(book.case.site.fibre), book.case.site.plant
+        mates = Mates.LOW_LOSS if plant is None else plant.mates
+        self.verdicts: list[Verdict] = [judge(kind, book.catalog, grades, mates) for kind in self.kinds]
         ports = np.array([v.mode_ports for v in self.verdicts] or [(1, 1)], np.int64)
         self.mode_ports_a, self.mode_ports_b = ports[self.kind, 0], ports[self.kind, 1]
 
@@ -105,6 +110,7 @@ class Wiring:
             self.media[int(book.medium[i])].part,
             self.media[int(book.medium[i])].length_m,
             float(book.gbps[i]),
+            bool(self.laid[piece]),
         )
 
     def _parts_of(self, i: int) -> tuple[float, str, str | None, str | None]:
@@ -210,11 +216,12 @@ def check_reach(wiring: Wiring) -> Check:
     book = wiring.book
     findings = Findings("reach")
     problems = np.array([bool(m.problem) for m in wiring.media] or [False])
-    unknown = np.flatnonzero(problems[book.medium])
+    direct = ~wiring.laid[book.assembly]
+    unknown = np.flatnonzero(problems[book.medium] & direct)
     findings.add_rows(unknown, lambda i: f"{wiring.media[int(book.medium[i])].problem} ({book.link_name(i)})")
     routed_m, placed = wiring.routed_m()
     stock_m = np.array([m.length_m for m in wiring.media] or [0.0])[book.medium]
-    short = placed[(stock_m + LENGTH_SLIP_M < routed_m)[placed]]
+    short = placed[((stock_m + LENGTH_SLIP_M < routed_m) & direct)[placed]]
     findings.add_rows(
         short,
         lambda i: (

@@ -53,9 +53,12 @@ class Bill:
             ("module", Counter(s.part for s in ledger.seats)),
             ("medium", Counter(medium for _, medium in {(x.assembly, x.medium) for x in ledger.links})),
             ("nic", Counter()),
+            ("panel", Counter(panel.part for panel in ledger.panels)),
         ]
+        runs = {row.trunk: row.run for row in ledger.channels}
+        quantities[2][1].update([*runs.values(), *(row.cord for row in ledger.channels if row.cord)])
         for adapter in ledger.adapters:
-            quantities[-1][1][adapter.part] += adapter.quantity
+            quantities[3][1][adapter.part] += adapter.quantity
         self.lines: dict[str, BoughtPart] = {}
         for kind, counts in quantities:
             for name, count in counts.items():
@@ -72,7 +75,13 @@ class Bill:
             prices = [s.price for s in medium.lengths if s.length_m == length_m] if medium else []
             part, price = medium, prices[0] if prices else None
         else:
-            priced = {"switch": catalog.switches, "module": catalog.modules, "nic": catalog.nics}[kind].get(name)  # type: ignore[attr-defined]
+            tables = {
+                "switch": catalog.switches,
+                "module": catalog.modules,
+                "nic": catalog.nics,
+                "panel": catalog.accessories,
+            }
+            priced = tables[kind].get(name)  # type: ignore[attr-defined]
             part, price = priced, priced.price if priced else None
         return BoughtPart(kind, quantity, part, self._cents(name, part, price), self._listed_cents(part, price))
 

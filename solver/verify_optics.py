@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gpunet.catalogs.plant import plant_rules
+from gpunet.catalogs.plant import family, plant_rules
 from gpunet.models.parts import Catalog, Fibre, FibreKind, Module, OpticalInterface, Protocol
+from gpunet.models.plant import Mates
 from gpunet.solver.verify_seating import LinkKind, Verdict, cage_words, module_mode
 
 TIERS_MATE = {
@@ -24,6 +25,7 @@ def judge_fibre(
     catalog: Catalog,
     common: frozenset[Protocol],
     grades: tuple[str, ...],
+    mates: Mates,
     verdict: Verdict,
 ) -> None:
     if fibre.kind is FibreKind.TRUNK or fibre.gender.startswith("male"):
@@ -61,7 +63,7 @@ def judge_fibre(
             if not found:
                 break
         verdict.mating += best or []
-        verdict.reach += _reach(kind, fibre, modules, (faces[0], faces[1]))
+        verdict.reach += _reach(kind, fibre, modules, (faces[0], faces[1]), mates)
 
 
 def _fibre_orientations(kind: LinkKind) -> list[bool]:
@@ -137,7 +139,11 @@ def _plant(
 
 
 def _reach(
-    kind: LinkKind, fibre: Fibre, modules: tuple[Module, Module], faces: tuple[OpticalInterface, OpticalInterface]
+    kind: LinkKind,
+    fibre: Fibre,
+    modules: tuple[Module, Module],
+    faces: tuple[OpticalInterface, OpticalInterface],
+    mates: Mates,
 ) -> list[str]:
     """R7, R13 and R14 on the length that the light travels: the stock length of the piece."""
     found = []
@@ -151,10 +157,13 @@ def _reach(
     rules = plant_rules()
     if fibre.legs > 1 and kind.length_m > rules.splitter_reach_m.v:
         found.append(f"R13: splitter {fibre.id} of {kind.length_m:g} m; {rules.splitter_reach_m.v:g} m is the most")
-    loss_db = MATED_PAIRS * fibre.loss_per_mated_pair_db
+    if kind.through_panels:
+        return found
+    standard_db = rules.mated_pair_db[Mates.STANDARD][family(fibre.connector_a.kind)].v
+    loss_db = MATED_PAIRS * (standard_db if mates is Mates.STANDARD else fibre.loss_per_mated_pair_db)
     loss_db += kind.length_m * rules.attenuation_db_per_m["SMF" if fibre.grade == "OS2" else "MMF"].v
     for module, face in zip(modules, faces, strict=True):
         budget_db = face.loss_budget_db.get(fibre.grade)
-        if budget_db is not None and loss_db > budget_db:
+        if budget_db is not None and loss_db > budget_db + 1e-9:
             found.append(f"R14: {loss_db:.2f} dB on {fibre.id}, the budget of {module.id} is {budget_db:g} dB")
     return found

@@ -76,7 +76,7 @@ def supply_of(case: Case, name: str) -> int | None:
 
 def spares_of(asked: Spares, name: str, kind: str, pieces: int) -> int:
     """The fewest spares that last with the probability asked for while replacements are on their way."""
-    if pieces == 0 or kind not in ("switch", "module", "cable", "fibre"):
+    if pieces == 0 or kind not in ("switch", "module", "cable", "fibre", "panel"):
         return 0
     base, _ = split_medium_id(name)
     keys = (name, base, kind)

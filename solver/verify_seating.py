@@ -48,6 +48,8 @@ class LinkKind:
     medium: Cable | Fibre | None
     length_m: float
     speed_gbps: float
+    through_panels: bool = False
+    """True where the medium is one cord of a channel: its loss and its lengths are judged with the whole channel."""
 
 
 @dataclass

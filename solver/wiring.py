@@ -25,11 +25,15 @@ class Shape(NamedTuple):
     """True when all links of an a cage end in one b cage."""
     b_one_a: bool
     """True when all links of a b cage end in one a cage."""
+    times: int = 1
+    """Blocks of this shape that are one bundle: built one way, sharing trunks."""
+    cords: tuple[float, float] | None = None
+    """Way from the ports of a bundle to its panel at a and at b, m; none for what is no bundle."""
 
     @property
     def links(self) -> int:
-        """Links of the block."""
-        return sum(self.a_fill)
+        """Links of the block, or of the bundle."""
+        return self.times * sum(self.a_fill)
 
 
 class Wire(NamedTuple):
@@ -244,8 +248,36 @@ def upper_cages(stripe: Stripe, n_lower: int) -> int:
     return total
 
 
+CordsOf = Callable[[range], tuple[float, float]]
+"""Ways to the panels of a bundle, m: at the lower switches given by number, and at the upper ones."""
+
+
+def bundled(blocks: list[Block], cords_m: tuple[float, float]) -> Block:
+    """Blocks of one shape and length as one bundle, which counts and is built as one block."""
+    first = blocks[0]
+
+    def wires(_: int) -> list[Wire]:
+        return [wire for block in blocks for n in range(block.count) for wire in block.wires(n)]
+
+    times = sum(block.count for block in blocks)
+    return Block(first.length_m, first.shape._replace(times=times, cords=cords_m), 1, wires)
+
+
+def stripe_bundles(stripe: Stripe, lengths_m: list[float], cords_of: CordsOf) -> Iterator[Block]:
+    """The same links in bundles: what joins one switch, or the few that share cages above, to all upper switches."""
+    found: dict[tuple[range, Shape], list[Block]] = {}
+    for lowers, block in _stripe_parts(stripe, lengths_m):
+        found.setdefault((lowers, block.shape), []).append(block)
+    for (lowers, _), blocks in found.items():
+        yield bundled(blocks, cords_of(lowers))
+
+
 def stripe_blocks(stripe: Stripe, lengths_m: list[float]) -> Iterator[Block]:
     """Blocks that join lower switches (a, one length each) to upper switches (b), equal multiplicity throughout."""
+    return (block for _, block in _stripe_parts(stripe, lengths_m))
+
+
+def _stripe_parts(stripe: Stripe, lengths_m: list[float]) -> Iterator[tuple[range, Block]]:
     p_a, p_b = stripe.ports_per_lower_cage, stripe.ports_per_upper_cage
     a_base, b_base = 0, 0
     for b in layers(stripe):
@@ -290,7 +322,7 @@ def stripe_blocks(stripe: Stripe, lengths_m: list[float]) -> Iterator[Block]:
                                 )
                     return found
 
-                yield Block(longest, shape, count, wires)
+                yield lowers, Block(longest, shape, count, wires)
         a_base += full * a_per_full + math.ceil(rest * b / p_a)
         b_base += (len(lengths_m) // alpha) * b_per_full + math.ceil(len(lengths_m) % alpha * b / p_b)
 

@@ -392,7 +392,7 @@ def _parts_of(scope: Scope) -> frozenset[str]:
     connectors = {m.connector for m in modules}
     cables = [c for c in parts.cables.values() if {c.end_a.form_factor, c.end_b.form_factor} <= plugs]
     fibres = [f for f in parts.fibres.values() if {f.connector_a, f.connector_b} <= connectors]
-    return frozenset(part.id for part in (*scope.switches, *modules, *cables, *fibres))
+    return frozenset(part.id for part in (*scope.switches, *modules, *cables, *fibres, *parts.panels.values()))
 
 
 def reweigh(measure: Measure, t: Template) -> None:

@@ -118,7 +118,7 @@ def test_plugs_are_those_that_the_sockets_take(split: Design, rows_apart: Design
 
 
 CROSSED = {"MPO-12": ("Type B", "crossover"), "MPO-16": ("Type B", "crossover"), "LC": ("A-B",)}
-CORDS = [f for f in SHIPPED.fibres.values() if f.kind is not FibreKind.TRUNK]
+CORDS = [f for f in SHIPPED.fibres.values() if f.kind is not FibreKind.TRUNK and not f.gender.startswith("male")]
 
 
 @pytest.mark.parametrize("fibre", CORDS, ids=lambda fibre: fibre.id)

@@ -40,7 +40,15 @@ def solved(name: str, engine: str = "highs") -> Solved:
     """A shipped case, solved once per process and engine."""
     design = optimize(read_case(CASES / f"{name}.yaml", CATALOG), CATALOG, engine=engine)
     x = design.ledger
-    rows = (tuple(x.places), tuple(x.devices), tuple(x.adapters), tuple(x.seats), tuple(x.links))
+    rows = (
+        tuple(x.places),
+        tuple(x.devices),
+        tuple(x.adapters),
+        tuple(x.seats),
+        tuple(x.links),
+        tuple(x.panels),
+        tuple(x.channels),
+    )
     return Solved(design.result, hash(rows))
 
 

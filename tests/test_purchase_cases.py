@@ -1,4 +1,4 @@
-"""Shipped cases that buy under rules: their cost by hand, and what they cost where the rule is not there."""
+"""Shipped cases under rules of buying and laying: their cost by hand, and what they cost without the rule."""
 
 from __future__ import annotations
 

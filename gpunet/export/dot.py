@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gpunet.design_file import TABLES
+from gpunet.design_file import EVERY_TABLE, PLANT_TABLES
 from gpunet.export import ExportError
 from gpunet.export.graphml import EDGES, NODES, WHOLE
 from gpunet.export.ports import Ports, a_end, b_end
@@ -32,6 +32,8 @@ BACKSLASH = "\\"
 ENDPOINT = "endpoint-leaf"
 """Class of the links whose a-end, the leaf, is above its b-end."""
 ENDS = ("a_device", "b_device")
+WRITTEN_OUT = (*WHOLE, *PLANT_TABLES)
+"""Tables that stand as comments, a line for every row."""
 
 
 def files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
@@ -47,7 +49,7 @@ def _write(path: Path, design: Design, catalog: Catalog) -> None:
 def _lines(design: Design, catalog: Catalog) -> Iterator[str]:
     ports = Ports(design, catalog)
     yield f"graph {_quote((design.case.name or 'design').replace(BACKSLASH, '/'))} {{"
-    for table in WHOLE:
+    for table in WRITTEN_OUT:
         for row in zip(*columns(design.ledger, table).values(), strict=True):
             yield f"// {table} {json.dumps(row, separators=(',', ':'), ensure_ascii=False)}"
     for device, values in zip(design.ledger.devices, texts(columns(design.ledger, NODES), _attribute), strict=True):
@@ -83,7 +85,7 @@ def _quote(text: str) -> str:
 # --- back -------------------------------------------------------------------------------------------------------------
 
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
-_COMMENT = re.compile(rf"// ({'|'.join(WHOLE)}) (\[.*\])")
+_COMMENT = re.compile(rf"// ({'|'.join(WRITTEN_OUT)}) (\[.*\])")
 _NODE = re.compile(rf"{_TEXT} \[(.*)\]")
 _EDGE = re.compile(rf"{_TEXT}:{_TEXT} -- {_TEXT}:{_TEXT} \[(.*)\]")
 _ATTRIBUTE = re.compile(rf"(\w+)={_TEXT}")
@@ -98,7 +100,7 @@ def read(path: Path) -> Ledger:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError([Problem(str(path), message=f"cannot be read: {(error.strerror or '').lower()}")]) from None
-    rows: dict[str, list[list[Any]]] = {table: [] for table in TABLES}
+    rows: dict[str, list[list[Any]]] = {table: [] for table in EVERY_TABLE}
     for number, line in enumerate(text.splitlines(), 1):
         try:
             _take(line, rows)
@@ -106,7 +108,8 @@ def read(path: Path) -> Ledger:
             found = Problem(str(path), number, found=quoted(line), expected="a line as gpunet export writes it")
             raise InputError([found]) from None
     whole = {
-        table: {field: [row[at] for row in rows[table]] for at, field in enumerate(types(table))} for table in TABLES
+        table: {field: [row[at] for row in rows[table]] for at, field in enumerate(types(table))}
+        for table in EVERY_TABLE
     }
     return ledger_of(whole)
 

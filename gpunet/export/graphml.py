@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from gpunet.design_file import TABLES
+from gpunet.design_file import PLANT_TABLES, TABLES, tables_of
 from gpunet.export.ports import a_end, b_end
 from gpunet.export.tables import columns, ledger_of, texts, types
 from gpunet.files import Content
@@ -44,12 +44,13 @@ def _lines(design: Design) -> Iterator[str]:
     yield f'<graphml xmlns="{GRAPH}">'
     node_types = {**types(NODES), "x_m": float, "y_m": float}
     edge_types = {**types(EDGES), "a_module": str, "b_module": str}
-    for domain, fields in (("graph", dict.fromkeys(WHOLE, str)), ("node", node_types), ("edge", edge_types)):
+    whole = [name for name in tables_of(ledger) if name not in (NODES, EDGES)]
+    for domain, fields in (("graph", dict.fromkeys(whole, str)), ("node", node_types), ("edge", edge_types)):
         for field, kind in fields.items():
             name = quoteattr(field)
             yield f'<key id="{domain}-{field}" for="{domain}" attr.name={name} attr.type="{_TYPES[kind]}"/>'
     yield f'<graph id={quoteattr(design.case.name or "design")} edgedefault="undirected">'
-    for name in WHOLE:
+    for name in whole:
         rows = list(zip(*columns(ledger, name).values(), strict=True))
         yield _data_of("graph")(name, json.dumps(rows, separators=(",", ":"), ensure_ascii=False))
     for device, values in zip(ledger.devices, texts(_nodes(ledger), _data_of("node")), strict=True):
@@ -95,7 +96,8 @@ def read(path: Path) -> Ledger:
         raise InputError([Problem(str(path), expected="GraphML", message=str(error))]) from None
     try:
         edges = [data for *_, data in sorted(graph.edges(keys=True, data=True), key=lambda edge: int(edge[2]))]
-        tables = {name: _columns(name, json.loads(graph.graph[name])) for name in WHOLE}
+        there = [*WHOLE, *(name for name in PLANT_TABLES if name in graph.graph)]
+        tables = {name: _columns(name, json.loads(graph.graph[name])) for name in there}
         tables[NODES] = {field: [data[field] for _, data in graph.nodes(data=True)] for field in types(NODES)}
         tables[EDGES] = {field: [data[field] for data in edges] for field in types(EDGES)}
     except (KeyError, ValueError) as error:

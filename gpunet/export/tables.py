@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from gpunet.design_file import TABLES
+from gpunet.design_file import EVERY_TABLE, PLANT_TABLES, TABLES, tables_of
 from gpunet.files import Content
 from gpunet.models.design import Design
 from gpunet.models.ledger import Ledger
@@ -16,9 +16,12 @@ from gpunet.models.problems import InputError, Problem, quoted
 
 
 def csv_files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
-    """``places.csv``, ``devices.csv``, ``adapters.csv``, ``seats.csv`` and ``links.csv``: every row of the ledger."""
+    """``places.csv``, ``devices.csv``, ``adapters.csv``, ``seats.csv``, ``links.csv``: every row of the ledger.
+
+    With panels also ``panels.csv`` and ``channels.csv``.
+    """
     del catalog
-    return {f"{name}.csv": _csv(columns(design.ledger, name)) for name in TABLES}
+    return {f"{name}.csv": _csv(columns(design.ledger, name)) for name in tables_of(design.ledger)}
 
 
 def parquet_files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
@@ -30,13 +33,14 @@ def parquet_files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
         import pyarrow  # noqa: F401
     except ImportError:
         raise ExportError("Parquet needs pyarrow; install it with: pip install gpunet[parquet]") from None
-    return {f"{name}.parquet": _parquet(columns(design.ledger, name), types(name)) for name in TABLES}
+    tables = tables_of(design.ledger)
+    return {f"{name}.parquet": _parquet(columns(design.ledger, name), types(name)) for name in tables}
 
 
 def types(table: str) -> dict[str, type]:
     """Columns of a table, each ``str``, ``int`` or ``float``."""
-    hints = get_type_hints(TABLES[table])
-    return {field: hints[field] for field in TABLES[table]._fields}
+    hints = get_type_hints(EVERY_TABLE[table])
+    return {field: hints[field] for field in EVERY_TABLE[table]._fields}
 
 
 def columns(ledger: Ledger, table: str) -> dict[str, list[Any]]:
@@ -52,7 +56,9 @@ def columns(ledger: Ledger, table: str) -> dict[str, list[Any]]:
 def ledger_of(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> Ledger:
     """The ledger from tables by columns, as ``columns`` gives them."""
     made = Ledger()
-    for name, row in TABLES.items():
+    for name, row in EVERY_TABLE.items():
+        if name in PLANT_TABLES and name not in tables:
+            continue
         table = tables[name]
         setattr(made, name, list(map(row._make, zip(*(table[field] for field in row._fields), strict=True))))
     return made
@@ -90,7 +96,12 @@ def _csv(table: Mapping[str, Sequence[object]]) -> Callable[[Path], None]:
 
 def read_csv(folder: Path) -> Ledger:
     """The ledger in a folder of CSV files. Raises ``InputError``."""
-    return ledger_of({name: _read_csv(folder / f"{name}.csv", types(name)) for name in TABLES})
+    return ledger_of({name: _read_csv(folder / f"{name}.csv", types(name)) for name in _there(folder, "csv")})
+
+
+def _there(folder: Path, ending: str) -> list[str]:
+    """Tables to read from a folder: those of panels where they are."""
+    return [*TABLES, *(name for name in PLANT_TABLES if (folder / f"{name}.{ending}").exists())]
 
 
 def _read_csv(path: Path, wanted: Mapping[str, type]) -> dict[str, list[Any]]:
@@ -144,7 +155,9 @@ def _parquet(table: Mapping[str, Sequence[object]], wanted: Mapping[str, type]) 
 
 def read_parquet(folder: Path) -> Ledger:
     """The ledger in a folder of Parquet files. Raises ``InputError``."""
-    return ledger_of({name: _read_parquet(folder / f"{name}.parquet", types(name)) for name in TABLES})
+    return ledger_of(
+        {name: _read_parquet(folder / f"{name}.parquet", types(name)) for name in _there(folder, "parquet")}
+    )
 
 
 def _read_parquet(path: Path, wanted: Mapping[str, type]) -> dict[str, list[Any]]:

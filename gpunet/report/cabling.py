@@ -14,6 +14,7 @@ from gpunet.models.ledger import Ledger, Link
 from gpunet.models.parts import Catalog
 from gpunet.report.cabling_media import Medium, Side, Socket, connector_name, head_side, medium_of, plug
 from gpunet.report.cabling_order import TO, Cage, Kind, Piece, bundled, cage_of, pieces_of
+from gpunet.report.cabling_panels import names_of_channels
 
 JOINED = " + "
 """Stands between the far ends of a splitter."""
@@ -56,6 +57,7 @@ class Run(NamedTuple):
     """Links that the run carries."""
     speed_gbps: float
     part: str
+    """Cord, run and cord where the piece is a channel through panels."""
     length_m: float
     medium: str
     """Grade of fibre or kind of cable."""
@@ -98,7 +100,8 @@ def schedule(design: Design, catalog: Catalog) -> list[Run]:
             found.append(ends.plain_run(piece, pull, bundle))
         else:
             found += ends.runs(piece, pull, bundle)
-    return found
+    channels = names_of_channels(ledger)
+    return [run._replace(part=channels.get(run.assembly, run.part)) for run in found] if channels else found
 
 
 def bundles(runs: Sequence[Run]) -> list[Bundle]:

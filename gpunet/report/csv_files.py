@@ -17,6 +17,7 @@ from gpunet.models.evidence import MILLIWATTS_PER_WATT
 from gpunet.models.ledger import Device
 from gpunet.models.parts import Catalog
 from gpunet.report.cabling import End, Run, schedule
+from gpunet.report.cabling_panels import ChannelRow, channel_rows
 
 BOM_COLUMNS = (
     "part",
@@ -45,7 +46,13 @@ def design_files(design: Design, catalog: Catalog) -> dict[str, Content]:
         "bom.csv": _csv(BOM_COLUMNS, lambda: _bom_rows(design, catalog)),
         **cabling_file(design, catalog),
         "racks.csv": _csv(RACK_COLUMNS, lambda: rack_rows(design, catalog)),
+        **panels_file(design),
     }
+
+
+def panels_file(design: Design) -> dict[str, Content]:
+    """What is plugged where in panels; none for a design without them."""
+    return {"panels.csv": _csv(ChannelRow._fields, lambda: channel_rows(design))} if design.ledger.channels else {}
 
 
 def cabling_file(design: Design, catalog: Catalog) -> dict[str, Content]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gpunet.catalogs import split_medium_id
 from gpunet.models.design import Design
 from gpunet.models.evidence import usd_to_cents
+from gpunet.models.ledger import Ledger
 from gpunet.models.parts import Catalog
 
 WHOLE = "whole network"
@@ -80,10 +81,27 @@ def _pieces(design: Design, seated: Counter[tuple[str, Place]]) -> dict[str, Cou
     laid = {link.assembly: (link.medium, link.fabric, link.link_class) for link in reversed(ledger.links)}
     for (medium, fabric, link_class), n in Counter(laid.values()).items():
         found[medium][Place(fabric, link_class)] += n
+    at = {assembly: Place(fabric, link_class) for assembly, (_, fabric, link_class) in laid.items()}
+    for part, assembly in _passive(ledger):
+        found[part][at[assembly]] += 1
     nics = {d.name: "storage" if d.kind == "storage-server" else d.fabric or WHOLE for d in ledger.devices}
     for adapter in ledger.adapters:
         found[adapter.part][Place(nics[adapter.device], SERVER_END)] += adapter.quantity
     return found
+
+
+def _passive(ledger: Ledger) -> Iterator[tuple[str, int]]:
+    """Far cords, runs and panels of channels, each with the piece of fibre that it serves first."""
+    runs: dict[int, tuple[str, int]] = {}
+    panels: dict[int, int] = {}
+    for row in ledger.channels:
+        runs.setdefault(row.trunk, (row.run, row.assembly))
+        panels.setdefault(row.near_panel, row.assembly)
+        panels.setdefault(row.far_panel, row.assembly)
+        if row.cord:
+            yield row.cord, row.assembly
+    yield from runs.values()
+    yield from ((panel.part, panels[panel.number]) for panel in ledger.panels)
 
 
 def _seated(design: Design) -> Counter[tuple[str, Place]]:

@@ -19,6 +19,7 @@ KINDS = {
     "module": "module",
     "cable": "cable",
     "fibre": "fibre",
+    "panel": "fibre",
     "nic": "nic",
     "licence": "other",
     "installation": "other",

@@ -10,7 +10,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from gpunet.design_file import TABLES
+from gpunet.design_file import tables_of
 from gpunet.models.base import Strict
 from gpunet.models.design import Design
 from gpunet.models.study import Study
@@ -157,7 +157,7 @@ def _tables(result: Design | Study) -> dict[str, tuple[list[str], list[Any]]]:
     top = result.result if isinstance(result, Design) else result
     found: dict[str, tuple[list[str], list[Any]]] = dict(_collections(type(top), [({}, top)], "", ()))
     if isinstance(result, Design):
-        for name, row in TABLES.items():
+        for name, row in tables_of(result.ledger).items():
             found[name] = list(row._fields), getattr(result.ledger, name)
     found[_SUMMARY] = list(_columns(type(top))), [_flat(top, type(top))]
     return found

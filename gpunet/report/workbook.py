@@ -13,7 +13,7 @@ from gpunet.models.problems import InputError, Problem
 from gpunet.models.study_sensitivity import Sensitivity
 from gpunet.report.cabling import schedule
 from gpunet.report.workbook_bom import bom_cells, write_bom
-from gpunet.report.workbook_cabling import write_runs
+from gpunet.report.workbook_cabling import write_panels, write_runs
 from gpunet.report.workbook_evidence import write_evidence
 from gpunet.report.workbook_page import Book
 from gpunet.report.workbook_power import write_power
@@ -48,6 +48,7 @@ def workbook(design: Design, catalog: Catalog, study: Sensitivity | None = None)
     write_bom(book, design, catalog, cells)
     power = write_power(book, design, catalog, runs)
     write_runs(book, design, runs)
+    write_panels(book, design)
     write_racks(book, design, catalog)
     write_sensitivity(book, design, cells, study)
     write_evidence(book, design, catalog)

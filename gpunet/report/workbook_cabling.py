@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import groupby
 
+from gpunet.catalogs import split_medium_id
 from gpunet.files import Content
 from gpunet.models.design import Design
 from gpunet.models.parts import Catalog
 from gpunet.report.cabling import End, Run, bundles, schedule
+from gpunet.report.cabling_media import medium_of
+from gpunet.report.cabling_panels import channel_rows, passive_parts
 from gpunet.report.workbook_page import Book, Column, Value
 
 _RUN_COLUMNS = (
@@ -54,6 +57,23 @@ _BUNDLE_COLUMNS = (
     Column("Last pull", 9, "count"),
     Column("Done", 10),
 )
+_PANEL_COLUMNS = (
+    Column("Piece", 8, "count"),
+    Column("Structure", 12),
+    Column("A device", 21),
+    Column("A port", 15),
+    Column("A cord", 22),
+    Column("A panel/place", 14),
+    Column("A rack", 10),
+    Column("Run", 28),
+    Column("Run no.", 9, "count"),
+    Column("Connector", 10, "count"),
+    Column("B panel/place", 14),
+    Column("B rack", 10),
+    Column("B cord", 22),
+    Column("B device", 21),
+    Column("B port", 15),
+)
 _ORDER_COLUMNS = (
     Column("Part", 28),
     Column("Medium", 10),
@@ -73,7 +93,8 @@ def files(design: Design, catalog: Catalog) -> Mapping[str, Content]:
     book = Book(stream, f"{design.result.case}: cabling")
     _write_bundles(book, design, runs)
     write_runs(book, design, runs)
-    _write_order(book, design, runs)
+    _write_order(book, design, runs, catalog)
+    write_panels(book, design)
     book.close()
     return {"cabling.xlsx": stream.getvalue()}
 
@@ -141,11 +162,29 @@ def _write_bundles(book: Book, design: Design, runs: Sequence[Run]) -> None:
     sheet.finish()
 
 
-def _write_order(book: Book, design: Design, runs: Sequence[Run]) -> None:
+def write_panels(book: Book, design: Design) -> None:
+    """A line for every channel through panels; no sheet where there is none."""
+    if not design.ledger.channels:
+        return
+    sheet = book.sheet("Panels", _PANEL_COLUMNS, large=True)
+    sheet.title(
+        f"Panels: {design.result.case}",
+        "From the device at A over its cord, the panel there, the run, the panel at B and the cord there to the device "
+        "at B. A panel is told by number and place; channels with one run number share the run.",
+    )
+    head = sheet.head()
+    for row in channel_rows(design):
+        sheet.add(list(row))
+    sheet.freeze(head, 1)
+    sheet.finish()
+
+
+def _write_order(book: Book, design: Design, runs: Sequence[Run], catalog: Catalog) -> None:
     sheet = book.sheet("Lengths", _ORDER_COLUMNS, wide=False)
     sheet.title(f"Cables by length: {design.result.case}", "What must be on site before the work starts; no spares.")
     head = sheet.head()
-    pieces = {run.assembly: run for run in reversed(runs)}
+    laid = {row.assembly for row in design.ledger.channels}
+    pieces = {run.assembly: run for run in reversed(runs) if run.assembly not in laid}
     count = Counter(run.part for run in pieces.values())
     first = {run.part: run for run in pieces.values()}
     for part in sorted(count, key=lambda name: (first[name].medium, name)):
@@ -163,7 +202,12 @@ def _write_order(book: Book, design: Design, runs: Sequence[Run]) -> None:
                 count[part] * run.length_m,
             ]
         )
+    metres, total = sum(run.length_m for run in pieces.values()), len(pieces)
+    for part, n in sorted(passive_parts(design.ledger).items()):
+        medium, (_, length_m) = medium_of(part, catalog), split_medium_id(part)
+        each_m = length_m or 0.0
+        sheet.add([part, medium.name, each_m, medium.polarity, medium.head, medium.tail, n, n * each_m])
+        metres, total = metres + n * each_m, total + n
     sheet.freeze(head)
-    metres = sum(run.length_m for run in pieces.values())
-    sheet.add(["Total", *[None] * 5, len(pieces), metres], "total")
+    sheet.add(["Total", *[None] * 5, total, metres], "total")
     sheet.finish()

@@ -112,7 +112,7 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
     lines: list[BomLine] = []
     orders = _orders(counts, prices)
     services: dict[tuple[str, str, int], int] = {}
-    units = panel_units(ledger, catalog)
+    enclosures = panel_units(ledger, catalog)
     cost = power = typical = extra = 0
     for part in sorted(counts, key=lambda p: (KIND_ORDER.index(counts[p].kind), p)):
         count = counts[part]
@@ -145,7 +145,9 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
                 price_source=quote.source,
                 price_date=quote.date,
                 price_how=quote.how,
-                note="; ".join(filter(None, [_units_note(units.get(part)), _steps_note(terms, order), quote.note])),
+                note="; ".join(
+                    filter(None, [_units_note(enclosures.get(part)), _steps_note(terms, order), quote.note])
+                ),
             )
         )
     for kind, name, cents in sorted(services, key=lambda x: (KIND_ORDER.index(x[0]), x)):

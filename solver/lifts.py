@@ -293,8 +293,8 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
         every = (*site.fibre, *missing)
         order = Order.ROOM if usual else Order.OWN_FABRIC
         yield Limit("site.fibre", site.fibre, every, order, How.EACH, [*wider, every], "allowed", is_default=usual)
-    for field, value, nearer, verb in looser_plants(site.plant):
-        yield Limit(f"site.plant.{field}", value, nearer[-1], Order.OWN_ROOM, How.EACH, nearer, verb)
+    for field, value, looser, verb in looser_plants(site.plant):
+        yield Limit(f"site.plant.{field}", value, looser[-1], Order.OWN_ROOM, How.EACH, looser, verb)
 
 
 def _servers(case: Case, catalog: Catalog) -> int:

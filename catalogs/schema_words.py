@@ -110,7 +110,9 @@ class Shape:
                 return "true or false"
             case "array":
                 item = Shape(self.root, branch["items"]).expected()
-                return f"a list{' that is not empty' if branch.get('minItems') else ''}, each item {item}"
+                least = branch.get("minItems", 0)
+                size = f" of at least {least}" if least > 1 else " that is not empty" if least else ""
+                return f"a list{size}, each item {item}"
             case "object" if "properties" in branch:
                 return f"a mapping with the fields {', '.join(branch['properties'])}"
             case "object" if isinstance(branch.get("additionalProperties"), dict):

@@ -267,8 +267,8 @@ def phases(
 ) -> Phases:
     """What to buy now and what later, for a case that grows in ``phases``: the cheapest plan, proven.
 
-    Beside it the end state bought at once, and every phase by itself. Raises what ``optimize`` raises, and
-    ``ValueError`` for a case without phases.
+    Beside it the end state bought at once, and every phase by itself. Raises what ``optimize`` raises; a case without
+    phases is an ``InputError``.
     """
     from gpunet.case_phases import refuse_unplanned
     from gpunet.catalogs.located_yaml import Located

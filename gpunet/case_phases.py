@@ -27,9 +27,12 @@ def phases_problems(case: Case, located: Located, catalog: Catalog) -> Iterator[
 def refuse_unplanned(case: Case, located: Located) -> None:
     """Refuse settings that a plan in phases does not honour, each by name, so that none is passed over.
 
-    Raises ``InputError``; does nothing for a case without phases.
+    Raises ``InputError``, also for a case without phases.
     """
-    problems = [] if case.phases is None else list(_not_planned(case, located))
+    if case.phases is None:
+        expected = "two phases or more, such as [{when: 2027Q1, gpus: 256}, {when: 2028Q1, gpus: 1024}]"
+        raise InputError([located.problem(("phases",), found="no phases", expected=expected)])
+    problems = list(_not_planned(case, located))
     if problems:
         raise InputError(problems)
 

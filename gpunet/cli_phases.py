@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from gpunet.cli_options import TimeLimit, check_seconds
 from gpunet.cli_study import AsJson, CasePath, CatalogDirs, ChosenEngine, EngineName, answer
 
@@ -41,13 +39,9 @@ def phases(
     def work(found: Case, catalog: Catalog, plan: Plan) -> Phases:
         from gpunet.case_file import read_case_file
         from gpunet.case_phases import refuse_unplanned
-        from gpunet.solver.phases import PhasesError
         from gpunet.solver.phases import phases as study
 
         refuse_unplanned(found, read_case_file(case, catalog).located)
-        try:
-            return study(found, catalog, engine=engine.value, time_limit_s=time_limit, tell=plan.tell)
-        except PhasesError as error:
-            raise typer.BadParameter(str(error), param_hint="CASE") from None
+        return study(found, catalog, engine=engine.value, time_limit_s=time_limit, tell=plan.tell)
 
     answer(case, catalog_dirs, None, as_json, work, phases_report)

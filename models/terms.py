@@ -123,7 +123,8 @@ class Supply(Strict):
     at_most: int = Field(ge=0)
     """Pieces."""
     from_week: NonNegativeFloat = 0.0
-    """Week from which they can be had. Later than ``limits.lead_time_weeks`` they do not count."""
+    """Week from which they can be had. Later than ``limits.lead_time_weeks`` they do not count. An earlier week does
+    not let in a part whose delivery time in the catalogue is longer than that limit."""
 
 
 class Buying(Strict):

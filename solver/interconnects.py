@@ -117,7 +117,7 @@ def _through_panels(option: LinkOption, channel: Channel, step_m: float, cords: 
     if lengths is None:
         return None
     found, laid = _interconnect(option, step_m, lengths.tail_m, lengths.total_m), channel.laid(lengths)
-    return replace(found, laid=laid, reason=f"{found.reason}; {channels.words(laid)}")
+    return replace(found, laid=laid, reason=f"{found.reason}; {lengths.total_m:g} m in all, {channels.words(laid)}")
 
 
 def _interconnect(option: LinkOption, step_m: float, length_m: float, total_m: float) -> Interconnect:

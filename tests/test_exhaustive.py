@@ -20,7 +20,20 @@ from gpunet.solver.optimize import optimize
 from gpunet.solver.search import search
 
 BATCH = 10
-TAKES_LONG = {"terms-16", "terms-23", "terms-24", "terms-28", "terms-35", "terms-43", "terms-54", "quotes-109"}
+TAKES_LONG = {
+    "plain-140",
+    "terms-16",
+    "terms-18",
+    "terms-22",
+    "terms-23",
+    "terms-24",
+    "terms-28",
+    "terms-35",
+    "terms-43",
+    "terms-47",
+    "terms-54",
+    "quotes-109",
+}
 TAKES_LONG |= {"racks-0", "racks-20", "racks-25", "racks-32"}
 """Cases for which plain enumeration, or the proof where a price step is free, takes more than some seconds."""
 CASES = {"plain": 220, "limits": 180, "fabrics": 140, "parts": 50, "terms": 60, "quotes": 120, "racks": 40}
@@ -94,7 +107,7 @@ def no_longer_sold(*owned: str) -> Catalog:
 @pytest.mark.parametrize("family", ["parts", "terms"])
 def test_no_more_discontinued_parts_are_used_than_are_owned(family: str) -> None:
     """Random cases that own parts which nobody sells any more: the same optimum as exhaustive search, or none."""
-    cases = [random_case(seed, catalog(), family) for seed in range(50)]
+    cases = [random_case(seed, catalog(), family) for seed in range(25)]
     cases = [case for case in cases if case.owned and case.name not in TAKES_LONG]
     outcomes = set()
     for case in cases:

@@ -32,11 +32,10 @@ TAKES_LONG = {
     "terms-43",
     "terms-47",
     "terms-54",
-    "quotes-109",
 }
 TAKES_LONG |= {"racks-0", "racks-20", "racks-25", "racks-32"}
 """Cases for which plain enumeration, or the proof where a price step is free, takes more than some seconds."""
-CASES = {"plain": 220, "limits": 180, "fabrics": 140, "parts": 50, "terms": 60, "quotes": 120, "racks": 40}
+CASES = {"plain": 160, "limits": 180, "fabrics": 140, "parts": 50, "terms": 60, "quotes": 80, "racks": 40}
 
 
 @cache

@@ -209,10 +209,11 @@ def solve_cp_sat(data: Instance, clock: Clock) -> Outcome:
     return Outcome(Status.OPTIMAL if proven else Status.FEASIBLE, choice, first[0], first[1])
 
 
-def _minimise(model: _Model, goal: Any, clock: Clock) -> tuple[Status, Choice | None, float | None]:
+def new_solver(clock: Clock) -> Any:
+    """CP-SAT with one worker and the fixed seed, so that runs repeat, and with the time that is left."""
     from ortools.sat.python import cp_model
 
-    from gpunet.solver.engines import SEED, EngineError, broken
+    from gpunet.solver.engines import SEED
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -220,6 +221,15 @@ def _minimise(model: _Model, goal: Any, clock: Clock) -> tuple[Status, Choice | 
     left = clock.left()
     if left is not None:
         solver.parameters.max_time_in_seconds = left
+    return solver
+
+
+def _minimise(model: _Model, goal: Any, clock: Clock) -> tuple[Status, Choice | None, float | None]:
+    from ortools.sat.python import cp_model
+
+    from gpunet.solver.engines import EngineError, broken
+
+    solver = new_solver(clock)
     model.cp.minimize(goal)
     status = solver.solve(model.cp)
     while status in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpunet.models.design import Status
-from gpunet.solver.engines import SEED, Clock, EngineError
+from gpunet.solver.cp_sat import new_solver
+from gpunet.solver.engines import Clock, EngineError
 from gpunet.solver.phase_program import Solved, Step, built_of, most_of, parts_of, rank_scale
 from gpunet.solver.template import LinkClass
 
@@ -74,12 +75,7 @@ def solve_plan_cp_sat(steps: tuple[Step, ...], stock: Mapping[str, int], clock: 
 def _minimise(cp: Any, goal: Any, clock: Clock) -> tuple[Status, Any, float | None]:
     from ortools.sat.python import cp_model
 
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = SEED
-    left = clock.left()
-    if left is not None:
-        solver.parameters.max_time_in_seconds = left
+    solver = new_solver(clock)
     cp.minimize(goal)
     status = solver.solve(cp)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -13,6 +13,7 @@ from gpunet.models.parts import (
     CableEnd,
     CageGroup,
     Catalog,
+    Fibre,
     FormFactor,
     Module,
     OpticalInterface,
@@ -44,6 +45,7 @@ def contradictions(catalog: Catalog) -> Iterator[Finding]:
         yield from _findings("cables", key, _cable(cable))
     for key, fibre in catalog.fibres.items():
         yield from _findings("fibres", key, _lengths(fibre.lengths))
+        yield from _findings("fibres", key, _thickness(fibre))
     for key, accessory in catalog.accessories.items():
         yield from _findings("accessories", key, _price(accessory.price, "price"))
 
@@ -179,6 +181,14 @@ def _cable(cable: Cable) -> Report:
             found = f"{stock.length_m:g} m of {cable.kind} at {a.lane_gbps:g} Gb/s per lane"
             yield Level.ERROR, f"lengths[{number}]", f"{found}, expected at most {reach_m:g} m"
     yield from _lengths(cable.lengths)
+    yield from _thickness(cable)
+
+
+def _thickness(piece: Cable | Fibre) -> Report:
+    if piece.diameter_mm is None:
+        yield Level.INFO, "diameter_mm", "no diameter: not used where the site has a tray"
+    elif piece.diameter_mm.v <= 0:
+        yield Level.ERROR, "diameter_mm", f"{piece.diameter_mm.v:g} mm, expected more than 0"
 
 
 def _total_gbps(end: CableEnd) -> float:

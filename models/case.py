@@ -260,7 +260,12 @@ class Site(Strict):
     fibre: tuple[Literal["OM3", "OM4", "OM5", "OS2"], ...] = Field(default=("OM4", "OS2"), min_length=1)
     """Fibre grades allowed."""
     plant: Plant | None = None
-    """Panels and trunks between the ends of fibre links; every fibre is one direct cord when empty."""
+    """Panels and trunks between the ends of fibre links; every fibre is one direct cord when left out."""
+
+    @field_validator("plant", mode="before")
+    @classmethod
+    def _bare_name_means_defaults(cls, value: object) -> object:
+        return {} if value is None else value
 
 
 class Tco(Strict):

@@ -371,6 +371,10 @@ class Cable(Part):
     """True for AEC and AOC."""
     converts_lane_rate: bool = False
     """True only for the named retimed gearbox cables."""
+    diameter_mm: Fact | None = None
+    """Outer diameter of each strand, mm; its thickest stock length. None where it is not known."""
+    strands: PositiveInt = 1
+    """Round strands side by side along its length: of a splitter its legs, of many a twin-port cable two."""
     lengths: tuple[StockLength, ...]
     """Stock lengths with prices."""
 
@@ -406,6 +410,10 @@ class Fibre(Part):
     """Gender of the ends."""
     loss_per_mated_pair_db: float = 0.35
     """Insertion loss of one mated pair, dB."""
+    diameter_mm: Fact | None = None
+    """Outer diameter of each strand, mm; its thickest stock length. None where it is not known."""
+    strands: PositiveInt = 1
+    """Round strands side by side along its length: of a splitter its legs, of many a twin-port cable two."""
     lengths: tuple[StockLength, ...]
     """Stock lengths with prices."""
 

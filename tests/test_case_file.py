@@ -30,6 +30,7 @@ from gpunet.catalogs.located_yaml import Located, check, read_yaml, validate
 from gpunet.catalogs.schema_words import Shape
 from gpunet.catalogs.yaml_nodes import MAX_NODES, compose
 from gpunet.models.case import Case, FabricBase, FabricName, Fabrics, Objective, StorageMode
+from gpunet.models.plant import Plant
 from gpunet.models.problems import InputError, Problem
 from gpunet.starter import json_schema, starter_case
 
@@ -129,6 +130,16 @@ def test_the_smallest_case_means_all_defaults(tmp_path: Path) -> None:
     case = read_case(written(tmp_path, "cluster: {gpus: 8, server: server-2}"), CATALOG)
     assert case == Case.model_validate(SMALLEST | {"name": "case"})
     assert case.fabrics == Fabrics.all_defaults()
+
+
+def test_a_bare_plant_is_a_plant_with_its_defaults(tmp_path: Path) -> None:
+    """``plant:`` with nothing below it asks for panels like ``plant: {}``; left out, there are none."""
+    text = "cluster: {gpus: 8, server: server-2}\nsite:\n  rows: 1\n"
+    bare, braces, without = (
+        read_case(written(tmp_path, text + more), CATALOG).site.plant for more in ("  plant:\n", "  plant: {}\n", "")
+    )
+    assert bare == braces == Plant()
+    assert without is None
 
 
 def test_yaml_means_what_people_mean(tmp_path: Path) -> None:

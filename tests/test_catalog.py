@@ -48,7 +48,7 @@ def test_nothing_got_lost(catalog: Catalog) -> None:
     """Every file holds as many entries as were compiled."""
     counts = {stem: len(getattr(catalog, stem)) for stem in FILES}
     assert counts == {
-        "sources": 196,
+        "sources": 201,
         "interfaces": 30,
         "switches": 113,
         "nics": 21,
@@ -122,6 +122,17 @@ def test_the_numbers_of_the_plant_have_sources(catalog: Catalog) -> None:
     assert all(fact.note for fact in facts if fact.how is How.ESTIMATED)
     assert rules.mated_pair_db[Mates.LOW_LOSS]["MPO"].v == 0.35
     assert rules.mated_pair_db[Mates.STANDARD]["MPO"].v == 0.75
+
+
+def test_every_cable_has_a_diameter_with_its_source(catalog: Catalog) -> None:
+    """Fill of trays: every cable and fibre says how thick it is and how that is known; an estimate says from what."""
+    facts = {p.id: p.diameter_mm for table in (catalog.cables, catalog.fibres) for p in table.values()}
+    assert all(facts.values())
+    known = {part: fact for part, fact in facts.items() if fact is not None}
+    assert {key for fact in known.values() for key in fact.src.split("+")} <= set(catalog.sources)
+    assert [part for part, fact in known.items() if fact.how is How.ESTIMATED and not fact.note] == []
+    # Two round cables of 11 mm in 26 AWG, as the maker's page has them.
+    assert (known["nv-mcp4y10"].v, catalog.cables["nv-mcp4y10"].strands) == (11, 2)
 
 
 def sources_in(data: object) -> list[str]:

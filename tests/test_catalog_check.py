@@ -105,6 +105,7 @@ def test_check_finds_lanes_that_do_not_make_the_speed(catalog: Catalog) -> None:
         ("switches", "eth-sn5600", {"max_logical_ports": fact(60)}, "60 is below the 64 cages"),
         ("switches", "eth-sn5600", {"cages_per_pipeline": 2}, "only mean something together"),
         ("switches", "eth-sn5600", {"refuses_modules": ("no-such-module",)}, "which the catalogue does not have"),
+        ("cables", "nv-mcp4y10", {"diameter_mm": fact(0)}, "0 mm, expected more than 0"),
         ("sources", "est", {"date": "2. 12. 2026"}, "expected a date such as 2026-09-22"),
         ("sources", "est", {"date": "2027"}, "2027 lies in the future"),
         ("nics", "cx7-osfp", {"id": "cx7"}, "calls itself cx7"),

@@ -234,6 +234,7 @@ UNITS = (
     "_kwh",
     "_m",
     "_mb",
+    "_mm",
     "_mw",
     "_ns",
     "_per_lane",
@@ -260,8 +261,8 @@ COUNTS_AND_RATIOS = {
     "positions_per_unit", "price_decline_per_year", "price_factor", "pue", "quantity", "racks", "racks_per_row",
     "relative_efficiency", "reserved_ports", "row", "rows", "run_legs", "saved", "scenarios", "seconds", "servers",
     "servers_per_rack", "service_level", "share", "skus", "slowdown", "solves", "spacing", "spares",
-    "splittable_into_lanes", "storage_servers", "structures", "support_rate", "surplus", "switches", "tiers", "ties",
-    "today", "trunk", "unit", "up_ports", "usd", "usd_per_year", "used", "v", "value", "vendors", "within",
+    "splittable_into_lanes", "storage_servers", "strands", "structures", "support_rate", "surplus", "switches", "tiers",
+    "ties", "today", "trunk", "unit", "up_ports", "usd", "usd_per_year", "used", "v", "value", "vendors", "within",
     "without_more", "x", "y",
 }  # fmt: skip
 """Numbers without a unit, and two that stand in the unit of something else (``v``, ``value`` and ``bound``)."""

@@ -141,4 +141,9 @@ def _manages(data: Instance, templates: list[Template], oob: Template) -> bool:
 
 def _has_space(data: Instance, templates: list[Template]) -> bool:
     facts, room = [t.facts for t in templates], data.machines.room
-    return sum(x.top_units for x in facts) <= room.free_units and sum(x.top_mw for x in facts) <= room.free_mw
+    return (
+        sum(x.leaf_load for x in facts) <= data.leaf_room
+        and sum(x.central_load for x in facts) <= data.central_room
+        and sum(x.top_units for x in facts) <= room.free_units
+        and sum(x.top_mw for x in facts) <= room.free_mw
+    )

@@ -14,12 +14,11 @@ from gpunet.models.evidence import watts_to_milliwatts
 from gpunet.models.interconnect import Laid
 from gpunet.models.ledger import Adapter, Channel, Device, Ledger, Link, Panel, Seat
 from gpunet.models.parts import Switch
-from gpunet.solver.candidates import Compiled, surely_fit
+from gpunet.solver.candidates import Compiled
 from gpunet.solver.demand import BMC_GROUP, CENTRAL, MGMT_GROUP, Endpoints, Host, server_name, storage_name
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.links import Way
 from gpunet.solver.oob import pdu_name
-from gpunet.solver.packing import Rackful
 from gpunet.solver.ports import cage_numbers
 from gpunet.solver.racks import NoRackError, Racks
 from gpunet.solver.template import (
@@ -95,7 +94,7 @@ class Builder:
         self.compiled, self.data, self.choice = compiled, data, choice
         self.room = compiled.machines.room
         self.ledger = Ledger()
-        self.racks = Racks(self.room, self._plan_of_racks())
+        self.racks = Racks(self.room, None if data.racks is None else data.racks.packed(choice.templates))
         self._assembly = 0
         self._trunk = 0
         self._ways = {key: self._in_order(key) for key in data.ways}
@@ -132,13 +131,6 @@ class Builder:
         self._adapters()
         self.ledger.places = sorted(self.racks.used.values())
         return self.ledger
-
-    def _plan_of_racks(self) -> dict[str, tuple[Rackful, ...]] | None:
-        """Which switches stand together in the network racks, where these are counted or first-fit may not fit."""
-        data, chosen = self.data, self.choice.templates
-        alone = {fabric: [t] for fabric, t in chosen.items()}
-        first_fit = not self.room.counts_network_racks and surely_fit(alone, data.leaf_room, data.central_room)
-        return None if data.racks is None or first_fit else data.racks.packed(chosen)
 
     def _in_order(self, key: Key) -> Iterator[Way]:
         """The way of each successive block of a class."""

@@ -340,15 +340,6 @@ def _sizes(low: int, high: int, ports: int) -> list[int]:
     return list(range(max(1, math.ceil(low / ports)), math.ceil((high + ports // 2) / max(1, ports - 1)) + 1))
 
 
-def surely_fit(held: Held, leaf_room: int, central_room: int) -> bool:
-    """Whether first-fit finds a rack for every switch of any choice among the templates, whatever it is."""
-    facts = [[t.facts for t in ts] for ts in held.values() if ts]
-    return (
-        sum(max(x.leaf_load for x in some) for some in facts) <= leaf_room
-        and sum(max(x.central_load for x in some) for some in facts) <= central_room
-    )
-
-
 def instance(compiled: Compiled, held: Held) -> Instance:
     """An instance over the templates held."""
     templates = {fabric: sorted(ts, key=lambda t: t.rank()) for fabric, ts in held.items()}
@@ -384,13 +375,6 @@ def instance(compiled: Compiled, held: Held) -> Instance:
     parts = {p for t in templates.values() for x in t for p in x.switches} | {
         p for ws in ways.values() for w in ws for p, _ in w.parts
     }
-    leaf_room, central_room = room.leaf_width * fill, room.central_width * fill
-    racks = None
-    if room.counts_network_racks or not surely_fit(templates, leaf_room, central_room):
-        for fabric, ts in templates.items():
-            for t in ts:
-                compiled.measures[fabric].stand(t)
-        racks = NetworkRacks(room, templates, compiled.storage_optional, compiled.endpoints)
     return Instance(
         case=compiled.case,
         catalog=compiled.catalog,
@@ -403,9 +387,9 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         fixed_parts=compiled.fixed_parts,
         storage_optional=compiled.storage_optional,
         management=management,
-        leaf_room=leaf_room,
-        central_room=central_room,
-        racks=racks,
+        leaf_room=room.leaf_width * fill,
+        central_room=room.central_width * fill,
+        racks=NetworkRacks.of(room, templates, compiled.storage_optional, compiled.endpoints),
         terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None}
         | compiled.offered_adapters,
     )

@@ -121,6 +121,9 @@ class _Model:
         ):
             if limit is not None:
                 cp.add(self.total(objective) + more <= limit)
+        if data.racks is None:
+            cp.add(self._sum(lambda t: t.facts.leaf_load, "leaf_load") <= data.leaf_room)
+            cp.add(self._sum(lambda t: t.facts.central_load, "central_load") <= data.central_room)
         room = data.machines.room
         cp.add(self._sum(lambda t: t.facts.top_units, "top_units") <= room.free_units)
         cp.add(self._sum(lambda t: t.facts.top_mw, "top_mw") <= room.free_mw)

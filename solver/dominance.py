@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gpunet.solver.stands import Stand
 from gpunet.solver.template import Template
 
 
@@ -33,18 +30,8 @@ def _beats(a: Template, b: Template) -> bool:
         and x.central_load <= y.central_load
         and x.top_units <= y.top_units
         and x.top_mw <= y.top_mw
-        and _stands_no_worse(x.stands, y.stands)
+        and x.stands == y.stands
         and x.row_switches <= y.row_switches
         and x.central_switches <= y.central_switches
         and all(n <= y.blocks.get(key, 0) for key, n in x.blocks.items())
     )
-
-
-def _stands_no_worse(one: Mapping[Stand, int], other: Mapping[Stand, int]) -> bool:
-    """Where it is known of both: no more switches of any size in the central zone, and the same ones in every row.
-
-    Fewer in a row would move the management leaves, which stand where the ports they serve are.
-    """
-    return all(
-        n <= other.get(stand, 0) if stand.row is None else n == other.get(stand, 0) for stand, n in one.items()
-    ) and all(stand.row is None or stand in one for stand in other)

@@ -195,8 +195,11 @@ def broken(data: Instance, choice: Choice) -> list[str]:
     if data.site_limit is not None and net.power + data.servers_mw > data.site_limit:
         found.append("site_power")
     facts = [t.facts for t in choice.templates.values()]
-    if data.racks is not None and data.racks.is_beyond(choice.templates):
-        found.append("network_racks")
+    by_share = (
+        sum(x.leaf_load for x in facts) > data.leaf_room or sum(x.central_load for x in facts) > data.central_room
+    )
+    if by_share if data.racks is None else data.racks.is_beyond(choice.templates):
+        found.append("network_space")
     room = data.machines.room
     if sum(x.top_units for x in facts) > room.free_units or sum(x.top_mw for x in facts) > room.free_mw:
         found.append("top_of_rack_space")

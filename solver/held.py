@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpunet.models.case import FabricName, Objective
-from gpunet.solver.candidates import Compiled, Finder, Held, instance, oob_scopes, passes, span_of, surely_fit
+from gpunet.solver.candidates import Compiled, Finder, Held, instance, oob_scopes, passes, span_of
 from gpunet.solver.dominance import undominated
 from gpunet.solver.purchase_bound import most_weight, not_outweighed, pieces_in_all
 from gpunet.solver.racks_bound import by_racks_alone, lean
@@ -78,8 +78,6 @@ def held_within(
     told_by_weight = not counted and not set(ceilings_of(compiled)) - {first}
     if not (told_by_weight and compiled.prices.rules.has_spares):
         held = every_within(compiled, cutoffs, first, kept, finder, True, None)
-        if not _has_room(compiled, held) and is_thinned(compiled):
-            held = every_within(compiled, cutoffs, first, kept, finder, True, None, True)
         return lean(held, first) if by_racks_alone(compiled) and not set(ceilings_of(compiled)) - {first} else held
     pieces = FIRST_PIECES
     while True:
@@ -99,12 +97,8 @@ def every_within(
     finder: Finder,
     thinned: bool,
     pieces: int | None,
-    tight: bool = False,
 ) -> Held:
-    """Every template within its group's cutoff, or with ``pieces`` in the largest design those no stand-in replaces.
-
-    Where the room is ``tight``, one that stands elsewhere is never thinned out.
-    """
+    """Every template within its group's cutoff, or with ``pieces`` in the largest design those no stand-in replaces."""
     found: dict[Group, list[Template]] = {}
     for group, scopes in groups(compiled).items():
         if group not in cutoffs:
@@ -114,25 +108,14 @@ def every_within(
             found[group] = [t for t in kept[group].templates if passes(t, cutoff)]
         else:
             found[group] = finder.within(scopes, _tightened(compiled, scopes, cutoff, first, pieces, finder), first)
-        if thinned and (_leaves_many(compiled, scopes) or pieces is not None):
-            # Those beaten in every count would only slow the solver down.
-            for t in found[group] if tight else ():
-                compiled.measures[group[0]].stand(t)
+        limits = compiled.case.limits
+        many = limits.vendors is not None or limits.skus is not None or any(s.spec.mixed_leaves for s in scopes)
+        if thinned and (many or pieces is not None):
+            # These leave many templates in; those beaten in every count would only slow the solver down.
             found[group] = undominated(found[group])
         if pieces is not None:
             found[group] = not_outweighed(compiled.measures[group[0]], found[group], first, pieces)
     return with_oob(compiled, by_fabric(compiled, found), first, cutoffs.get((FabricName.OOB, False)), finder, pieces)
-
-
-def is_thinned(compiled: Compiled) -> bool:
-    """Whether templates that another beats in every count are left out of some group."""
-    return any(_leaves_many(compiled, scopes) for scopes in groups(compiled).values())
-
-
-def _leaves_many(compiled: Compiled, scopes: list[Scope]) -> bool:
-    """Whether limits on parts, or leaves of several kinds, leave many templates within a cutoff."""
-    limits = compiled.case.limits
-    return limits.vendors is not None or limits.skus is not None or any(s.spec.mixed_leaves for s in scopes)
 
 
 def with_oob(
@@ -184,7 +167,8 @@ def _has_room(compiled: Compiled, held: Held) -> bool:
         return sum(max((of(t.facts) for t in ts), default=0) for ts in held.values())
 
     return (
-        surely_fit(held, rest.leaf_room, rest.central_room)
+        most(lambda x: x.leaf_load) <= rest.leaf_room
+        and most(lambda x: x.central_load) <= rest.central_room
         and most(lambda x: x.top_units) <= room.free_units
         and most(lambda x: x.top_mw) <= room.free_mw
     )

@@ -79,14 +79,14 @@ class Instance:
     """True when the backend may carry storage instead of a storage fabric of its own."""
     management: Management | None
     leaf_room: int
-    """Millionths of a rack that first-fit is sure to fill in one row zone, whatever the switches."""
+    """Millionths of a rack that may be filled in one row zone."""
     central_room: int
-    """The same of the central zone."""
+    """Millionths of a rack that may be filled in the central zone."""
     terms: dict[str, PartTerms] = field(default_factory=dict)
     """Stock, spares, supply and terms of sale of the parts that have any; of adapters, which are fixed, only those
     that suppliers offer."""
     racks: NetworkRacks | None = None
-    """Network racks; none where they have neither a price nor a limit, and any choice is sure to fit its zones."""
+    """Network racks and their price; none where they have neither a price nor a limit."""
 
     @property
     def owned(self) -> dict[str, int]:

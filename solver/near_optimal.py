@@ -63,7 +63,9 @@ def is_coupled(data: Instance) -> bool:
     room = data.machines.room
     facts = [[t.facts for t in ts] for ts in data.templates.values() if ts]
     return (
-        sum(max(x.top_units for x in some) for some in facts) > room.free_units
+        sum(max(x.leaf_load for x in some) for some in facts) > data.leaf_room
+        or sum(max(x.central_load for x in some) for some in facts) > data.central_room
+        or sum(max(x.top_units for x in some) for some in facts) > room.free_units
         or sum(max(x.top_mw for x in some) for some in facts) > room.free_mw
     )
 

@@ -1,5 +1,4 @@
-"""Network racks that have a price or a limit, or hardly room: where every switch of a choice stands, and how few racks
-hold them.
+"""Network racks that have a price or a limit: where every switch of a choice stands, and how few racks hold them.
 
 A rack counts where a switch stands in it, so the number follows from the templates of all fabrics together: the
 switches of one zone are packed into as few of its racks as units and watts allow (``packing``). The ledger stands them
@@ -59,13 +58,13 @@ class NetworkRacks:
     def __init__(
         self,
         room: Room,
+        cents: int,
         templates: Mapping[FabricName, Sequence[Template]],
-        storage_optional: bool,
+        optional: frozenset[FabricName],
         managed: Endpoints | None,
     ) -> None:
-        """``managed`` are the BMCs and PDUs of an out-of-band fabric. Of every template it is known where it stands."""
-        self.room, self.cents = room, usd_to_cents(room.case.site.rack.cost_usd or 0)
-        optional = frozenset({FabricName.STORAGE} if storage_optional else ())
+        """``optional`` fabrics may have no template; ``managed`` are the BMCs and PDUs of an out-of-band fabric."""
+        self.room, self.cents = room, cents
         self.units = room.case.site.rack.units
         self.cuts: list[Cut] = []
         self._hosts = self._rows_of_hosts(managed)
@@ -84,6 +83,20 @@ class NetworkRacks:
                     else:
                         self._loose = True
         self.groups = self._grouped(templates)
+
+    @classmethod
+    def of(
+        cls,
+        room: Room,
+        templates: Mapping[FabricName, Sequence[Template]],
+        storage_optional: bool,
+        managed: Endpoints | None,
+    ) -> NetworkRacks | None:
+        """The racks of one instance; none where they have neither a price nor a limit."""
+        if not room.counts_network_racks:
+            return None
+        optional = frozenset({FabricName.STORAGE} if storage_optional else ())
+        return cls(room, usd_to_cents(room.case.site.rack.cost_usd or 0), templates, optional, managed)
 
     def known(self, t: Template, group: int) -> Counter[Size]:
         """Switches of a template that stand in one zone of a group whatever else is chosen."""

@@ -12,15 +12,13 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
-from gpunet.solver.candidates import Compiled, best_of, instance, surely_fit, within
+from gpunet.solver.candidates import Compiled, best_of, instance, within
 from gpunet.solver.dominance import undominated
 from gpunet.solver.engines import Clock, Engine
-from gpunet.solver.instance import Instance
 from gpunet.solver.links import Way
 from gpunet.solver.phase_prices import Charge, PhasePrices, Timeline
 from gpunet.solver.phase_program import Built, Step, built_of, cost_of, parts_of, solve_plan
@@ -115,23 +113,15 @@ class Stage:
 
     def fitting(self, templates: Iterable[Template]) -> list[Template]:
         """Those that fit the room by themselves."""
-        room = self.compiled.machines.room
+        empty, room = instance(self.compiled, {}), self.compiled.machines.room
         return [
             t
             for t in templates
-            if t.facts.top_units <= room.free_units and t.facts.top_mw <= room.free_mw and self._has_places(t)
+            if t.facts.leaf_load <= empty.leaf_room
+            and t.facts.central_load <= empty.central_room
+            and t.facts.top_units <= room.free_units
+            and t.facts.top_mw <= room.free_mw
         ]
-
-    @cached_property
-    def _empty(self) -> Instance:
-        return instance(self.compiled, {})
-
-    def _has_places(self, t: Template) -> bool:
-        """Whether the network racks hold the switches of a template."""
-        if surely_fit({self.fabric: [t]}, self._empty.leaf_room, self._empty.central_room):
-            return True
-        racks = instance(self.compiled, {self.fabric: [t]}).racks
-        return racks is None or not racks.is_beyond({self.fabric: t})
 
     def ways(self, link: LinkClass) -> tuple[Way, ...]:
         """Every way to build a block of a class."""

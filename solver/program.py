@@ -213,6 +213,20 @@ def site_power(f: Formulation) -> None:
         f.add("site_power", f.total(Objective.POWER) <= f.data.site_limit - f.data.servers_mw)
 
 
+def network_space(f: Formulation) -> None:
+    r"""The switches of every zone fit the rack places kept for it, by units and by watts.
+
+    sum_t leaf[t] z[t] <= W_leaf;  sum_t central[t] z[t] <= W_central   (shares of a rack)
+    Where racks have a price or a limit they are counted one by one in place of this (network_racks).
+    """
+    from pulp import lpSum
+
+    if f.data.racks is not None:
+        return
+    f.add("network_space", lpSum(t.facts.leaf_load * z for t, z in f.chosen()) <= f.data.leaf_room)
+    f.add("network_space", lpSum(t.facts.central_load * z for t, z in f.chosen()) <= f.data.central_room)
+
+
 def top_of_rack_space(f: Formulation) -> None:
     r"""Leaves on top of servers fit what the fullest rack has left, by units and by watts.
 
@@ -233,7 +247,6 @@ def network_racks(f: Formulation) -> None:
     per rack[s] * R >= sum_t n[t,s] z[t] for every size s of switch
     R <= places of the zone
     R >= racks * (sum_f sum_{t in members of f} z[t] - fabrics + 1) where packing a choice has shown that it needs more
-    Left out where racks have no price and no limit, and places are so many that any choice fits.
     """
     from pulp import lpSum
 
@@ -311,12 +324,9 @@ FAMILIES: tuple[Family, ...] = (
     Family("supplier_limit", "buying.max_suppliers", supplier_limit),
     Family("split_limit", "buying.max_split_lines", split_limit),
     Family("supply", "supply", supply),
+    Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
     Family("top_of_rack_space", "site.rack", top_of_rack_space),
-    Family(
-        "network_racks",
-        "site.rack, limits.racks, site.network_racks_per_row, site.network_racks_central",
-        network_racks,
-    ),
+    Family("network_racks", "site.rack.cost_usd, limits.racks", network_racks),
     Family("cost_ceiling", "limits.cost_usd", cost_ceiling),
     Family("power_ceiling", "limits.power_kw", power_ceiling),
     Family("site_power", "site.power_kw", site_power),

@@ -534,18 +534,6 @@ class Measure:
         self._loads(t)
         self._latency(t)
 
-    def stand(self, t: Template) -> None:
-        """Find where the switches of a template stand, if it is not known yet."""
-        if t.facts.stands:
-            return
-        for wing in t.wings:
-            self.stand(wing)
-        if t.wings:
-            assert t.spine is not None
-            t.facts.stands = joined(self.room, t.spine.switch, t.n_spines, [wing.facts.stands for wing in t.wings])
-        else:
-            t.facts.stands = stands_of(self.room, t, self.positions(t))
-
     def _join(self, t: Template) -> None:
         """Facts of a template with wings: theirs together, the shared spines counted once."""
         assert t.spine is not None
@@ -564,7 +552,7 @@ class Measure:
         facts.central_load -= again * t.n_spines * self.rack_share(t.spine.switch)
         facts.switch_weight += self.switch_weight(t.spine.switch).times(-again * t.n_spines)
         if self.room.counts_network_racks:
-            self.stand(t)
+            facts.stands = joined(self.room, t.spine.switch, t.n_spines, [wing.facts.stands for wing in t.wings])
         if t.wings[0].facts.central_switches == 0:
             facts.row_switches = t.n_switches
         facts.central_switches = t.n_switches - facts.row_switches
@@ -634,7 +622,7 @@ class Measure:
             per_zone[p.zone] = per_zone.get(p.zone, 0) + t.leaves_per_group * share
         self._on_top(t)
         if self.room.counts_network_racks:
-            self.stand(t)
+            t.facts.stands = stands_of(self.room, t, self.positions(t))
         central = self.room.central.name
         t.facts.central_load = per_zone.pop(central, 0)
         one_pool = self.room.rows == 1 or self.room.network_places_together

@@ -64,7 +64,7 @@ class Tag(NamedTuple):
     stock: tuple[int, ...]
     """Pieces in use of every part of which the number matters, such as owned ones."""
     stands: Stands = ()
-    """Where switches stand, where network racks have a price or a limit or are given."""
+    """Where switches stand, where network racks have a price or a limit."""
 
 
 Front = dict[Tag, list[Sums]]
@@ -114,8 +114,7 @@ class _Exhaustive:
         if case.buying is not None or (case.terms is not None and case.terms.price_breaks):
             # A price step or an offer may save any amount.
             self.most_saved = 1 << 60
-        places = case.site.network_racks_per_row, case.site.network_racks_central
-        counts_racks = (case.site.rack.cost_usd, limits.racks, *places) != (None,) * 4
+        counts_racks = (case.site.rack.cost_usd, limits.racks) != (None, None)
         self.rack_cents = _cents(case.site.rack.cost_usd or 0) if counts_racks else None
         self.best: tuple[int, ...] | None = None
 

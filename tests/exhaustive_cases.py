@@ -155,10 +155,6 @@ def _racks(draw: Random, case: dict[str, Any]) -> dict[str, Any]:
             "network_racks_per_row": draw.choice([1, 2, 3]),
             "network_racks_central": draw.choice([1, 2, 4]),
         }
-        if draw.random() < 0.4:
-            # Neither a price nor a limit: the places alone decide.
-            rack.pop("cost_usd", None)
-            found["limits"] = {k: v for k, v in found.get("limits", {}).items() if k != "racks"}
     return found
 
 

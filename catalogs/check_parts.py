@@ -13,12 +13,12 @@ from gpunet.models.parts import (
     CableEnd,
     CageGroup,
     Catalog,
-    Fibre,
     FormFactor,
     Module,
     OpticalInterface,
     Server,
     Shell,
+    SoldByLength,
     StockLength,
     Switch,
 )
@@ -44,8 +44,7 @@ def contradictions(catalog: Catalog) -> Iterator[Finding]:
     for key, cable in catalog.cables.items():
         yield from _findings("cables", key, _cable(cable))
     for key, fibre in catalog.fibres.items():
-        yield from _findings("fibres", key, _lengths(fibre.lengths))
-        yield from _findings("fibres", key, _thickness(fibre))
+        yield from _findings("fibres", key, _sold_by_length(fibre))
     for key, accessory in catalog.accessories.items():
         yield from _findings("accessories", key, _price(accessory.price, "price"))
 
@@ -180,13 +179,13 @@ def _cable(cable: Cable) -> Report:
         if reach_m is not None and stock.length_m > reach_m:
             found = f"{stock.length_m:g} m of {cable.kind} at {a.lane_gbps:g} Gb/s per lane"
             yield Level.ERROR, f"lengths[{number}]", f"{found}, expected at most {reach_m:g} m"
-    yield from _lengths(cable.lengths)
-    yield from _thickness(cable)
+    yield from _sold_by_length(cable)
 
 
-def _thickness(piece: Cable | Fibre) -> Report:
+def _sold_by_length(piece: SoldByLength) -> Report:
+    yield from _lengths(piece.lengths)
     if piece.diameter_mm is None:
-        yield Level.INFO, "diameter_mm", "no diameter: not used where the site has a tray"
+        yield Level.INFO, "diameter_mm", "no diameter; give the outer diameter of one strand, with its source"
     elif piece.diameter_mm.v <= 0:
         yield Level.ERROR, "diameter_mm", f"{piece.diameter_mm.v:g} mm, expected more than 0"
 

@@ -193,6 +193,11 @@ class Oob(FabricBase):
     """Power distribution units with a management port in every rack of servers or storage servers."""
 
 
+def _bare_name_means_defaults(value: object) -> object:
+    """A setting with nothing below it; one that is left out never comes here, so a dump must leave out what is none."""
+    return {} if value is None else value
+
+
 class Fabrics(Strict):
     """The fabrics wanted. Left out entirely: all four. Given: just the ones named."""
 
@@ -205,10 +210,7 @@ class Fabrics(Strict):
     oob: Oob | None = None
     """Management."""
 
-    @field_validator("backend", "storage", "frontend", "oob", mode="before")
-    @classmethod
-    def _bare_name_means_defaults(cls, value: object) -> object:
-        return {} if value is None else value
+    _bare_names = field_validator("backend", "storage", "frontend", "oob", mode="before")(_bare_name_means_defaults)
 
     @staticmethod
     def all_defaults() -> Fabrics:
@@ -262,10 +264,7 @@ class Site(Strict):
     plant: Plant | None = None
     """Panels and trunks between the ends of fibre links; every fibre is one direct cord when left out."""
 
-    @field_validator("plant", mode="before")
-    @classmethod
-    def _bare_name_means_defaults(cls, value: object) -> object:
-        return {} if value is None else value
+    _bare_names = field_validator("plant", mode="before")(_bare_name_means_defaults)
 
 
 class Tco(Strict):

@@ -352,7 +352,18 @@ class CableKind(StrEnum):
     COPPER = "copper"
 
 
-class Cable(Part):
+class SoldByLength(Part):
+    """What a cable and a fibre have in common."""
+
+    diameter_mm: Fact | None = None
+    """Outer diameter of each strand, mm; its thickest stock length. None where it is not known."""
+    strands: PositiveInt = 1
+    """Round strands side by side along its length: of a splitter its legs, of many a twin-port cable two."""
+    lengths: tuple[StockLength, ...]
+    """Stock lengths with prices."""
+
+
+class Cable(SoldByLength):
     """An assembly with fixed ends. A splitter is directional: side a is the head."""
 
     kind: CableKind
@@ -371,12 +382,6 @@ class Cable(Part):
     """True for AEC and AOC."""
     converts_lane_rate: bool = False
     """True only for the named retimed gearbox cables."""
-    diameter_mm: Fact | None = None
-    """Outer diameter of each strand, mm; its thickest stock length. None where it is not known."""
-    strands: PositiveInt = 1
-    """Round strands side by side along its length: of a splitter its legs, of many a twin-port cable two."""
-    lengths: tuple[StockLength, ...]
-    """Stock lengths with prices."""
 
 
 class FibreKind(StrEnum):
@@ -389,7 +394,7 @@ class FibreKind(StrEnum):
     CONVERSION = "conversion"
 
 
-class Fibre(Part):
+class Fibre(SoldByLength):
     """A passive jumper, trunk, splitter or harness between two modules."""
 
     kind: FibreKind
@@ -410,12 +415,6 @@ class Fibre(Part):
     """Gender of the ends."""
     loss_per_mated_pair_db: float = 0.35
     """Insertion loss of one mated pair, dB."""
-    diameter_mm: Fact | None = None
-    """Outer diameter of each strand, mm; its thickest stock length. None where it is not known."""
-    strands: PositiveInt = 1
-    """Round strands side by side along its length: of a splitter its legs, of many a twin-port cable two."""
-    lengths: tuple[StockLength, ...]
-    """Stock lengths with prices."""
 
 
 class Accessory(Part):

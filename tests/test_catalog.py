@@ -125,7 +125,7 @@ def test_the_numbers_of_the_plant_have_sources(catalog: Catalog) -> None:
 
 
 def test_every_cable_has_a_diameter_with_its_source(catalog: Catalog) -> None:
-    """Fill of trays: every cable and fibre says how thick it is and how that is known; an estimate says from what."""
+    """Every cable and fibre says how thick it is and how that is known; an estimate says from what."""
     facts = {p.id: p.diameter_mm for table in (catalog.cables, catalog.fibres) for p in table.values()}
     assert all(facts.values())
     known = {part: fact for part, fact in facts.items() if fact is not None}

@@ -160,8 +160,8 @@ def compare(
 ) -> Comparison:
     """Choices side by side, each at its own optimum.
 
-    ``by`` is ``protocol``, ``vendor``, ``form-factor``, ``optics``, ``objective``, or another case in any form that
-    ``case`` can have. ``fabrics`` names those to narrow; the backend, or all of them for vendors, when left out.
+    ``by`` is ``protocol``, ``vendor``, ``form-factor``, ``optics``, ``objective``, ``placement``, or another case in
+    any form that ``case`` can have. ``fabrics`` names those to narrow; the backend, or all for vendors, when left out.
     ``economics`` is what the break-even of protocols is reckoned with. ``jobs`` processes give the same answer for
     every number. Raises what ``optimize`` raises, and ``ValueError`` where there is nothing to compare.
     """
@@ -170,7 +170,7 @@ def compare(
     from gpunet.solver.tasks import Plan
 
     found, catalog = _ready(case, objective, catalog_dirs)
-    words = ("protocol", "vendor", "form-factor", "optics", "objective")
+    words = ("protocol", "vendor", "form-factor", "optics", "objective", "placement")
     what = by if isinstance(by, str) and by in words else _ready(by, None, catalog_dirs)[0]
     return study(found, catalog, Plan(jobs), by=what, fabrics=fabrics, economics=economics, engine=Engine(engine).value)
 

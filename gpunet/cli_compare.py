@@ -44,7 +44,7 @@ def compare(
         str,
         typer.Option(
             metavar="WHAT",
-            help="protocol, vendor, form-factor, optics, objective, or another case file.",
+            help="protocol, vendor, form-factor, optics, objective, placement, or another case file.",
             autocompletion=completion.comparisons,
         ),
     ] = "protocol",
@@ -108,7 +108,7 @@ def compare(
         except ChoiceError as error:
             raise typer.BadParameter(str(error), param_hint="--fabric" if fabrics else "--by") from None
 
-    answer(case, catalog_dirs, objective, as_json, work, compare_report, jobs, resume)
+    answer(case, catalog_dirs, objective, as_json, work, compare_report, jobs, resume, one_room=by != "placement")
 
 
 def _fabrics(by: str, names: list[str] | None) -> list[str] | None:
@@ -117,7 +117,7 @@ def _fabrics(by: str, names: list[str] | None) -> list[str] | None:
     unknown = [name for name in names if name not in FABRICS]
     if unknown:
         raise typer.BadParameter(f"found {unknown[0]!r}, expected {', '.join(FABRICS)}", param_hint="--fabric")
-    if by not in WORDS or by == "objective":
+    if by not in WORDS or by in ("objective", "placement"):
         raise typer.BadParameter(f"nothing is narrowed by {by}, so no fabric can be named", param_hint="--fabric")
     return list(dict.fromkeys(names))
 

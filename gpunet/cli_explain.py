@@ -50,4 +50,4 @@ def explain(
 
         return study(found, catalog, plan, engine=engine.value)
 
-    answer(case, catalog_dirs, objective, as_json, work, explain_report, jobs, resume)
+    answer(case, catalog_dirs, objective, as_json, work, explain_report, jobs, resume, one_room=False)

@@ -50,8 +50,11 @@ def answer(
     report: Callable[[S], Iterable[Block]],
     jobs: int = 1,
     resume: Path | None = None,
+    one_room: bool = True,
 ) -> None:
     """Read the case, do the work, print its study, and leave with the exit code that it earns.
+
+    ``one_room``: the question needs a case that says how its switches stand.
 
     Ctrl-C stops after the steps at work, and what is finished is printed; pressed again, it stops at once.
     """
@@ -63,6 +66,12 @@ def answer(
     with problems_as_json(as_json):
         catalog = load_parts(catalog_dirs)
         found = case_of(case, catalog, objective)
+        if one_room and found.site.switch_placement.value == "cheapest":
+            # The file is read once more for the line and column.
+            from gpunet.case_file import read_case_file
+            from gpunet.case_placement import refuse_open_placement
+
+            refuse_open_placement(found, read_case_file(case, catalog).located)
 
         def run(tell: progress.Tell) -> S:
             from gpunet.solver.tasks import Plan

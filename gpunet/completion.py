@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpunet.models.parts import Catalog
 
-WORDS = ("protocol", "vendor", "form-factor", "optics", "objective")
+WORDS = ("protocol", "vendor", "form-factor", "optics", "objective", "placement")
 """What ``compare --by`` knows beside case files."""
 OBJECTIVES = ("cost", "power", "tco")
 FABRICS = ("backend", "storage", "frontend", "oob")

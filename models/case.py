@@ -66,6 +66,12 @@ class Placement(StrEnum):
     ROW_END = "row-end"
     ROW_MIDDLE = "row-middle"
     NETWORK_ROW = "network-row"
+    CHEAPEST = "cheapest"
+    """Not a placement but a question: whichever of the others has the best design."""
+
+
+FIXED_PLACEMENTS = (Placement.ROW_END, Placement.ROW_MIDDLE, Placement.NETWORK_ROW, Placement.TOP_OF_RACK)
+"""The placements that a room can be laid out by. Of those that come to the same, ``cheapest`` takes the first."""
 
 
 class Objective(StrEnum):
@@ -252,7 +258,7 @@ class Site(Strict):
     slack_m: NonNegativeFloat = 1.0
     """Spare length per link, m."""
     switch_placement: Placement = Placement.ROW_END
-    """Where leaves stand."""
+    """Where leaves stand. ``cheapest`` designs the network for every placement and takes the best."""
     network_racks_per_row: PositiveInt | None = None
     """Rack places kept for leaves in each row; sized to the endpoints of the row when empty."""
     network_racks_central: PositiveInt | None = None

@@ -232,6 +232,19 @@ class Verification(Strict):
     """One per rule."""
 
 
+class PlacementTried(Strict):
+    """One placement of the switches, at its own optimum."""
+
+    placement: str
+    """A value of ``site.switch_placement``."""
+    status: Status
+    """How its search ended: ``infeasible`` where no design of the case stands so."""
+    objectives: tuple[float, ...] = ()
+    """Value of every objective, by rank: USD for cost and tco, W for power; empty without a design."""
+    chosen: bool = False
+    """Whether it is the one that is built."""
+
+
 class Result(Strict):
     """The JSON result of ``gpunet optimize``."""
 
@@ -254,6 +267,9 @@ class Result(Strict):
     delivery: Delivery | None = None
     """When the last part is there; only where the case asks about time (a limit, supply by weeks or quoted delivery
     times), and left out of the JSON otherwise."""
+    placements: tuple[PlacementTried, ...] = ()
+    """Every placement that ``site.switch_placement: cheapest`` looked at, in the order in which it takes equals; the
+    case of the design names the one that is built. Left out of the JSON where the case gives the placement."""
     verify: Verification | None = None
     """What was checked; none without a design."""
     reasons: tuple[str, ...] = ()
@@ -272,7 +288,7 @@ class Result(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         found: dict[str, object] = handler(self)
-        return {name: value for name, value in found.items() if value is not None or name != "delivery"}
+        return {name: value for name, value in found.items() if value or name not in ("delivery", "placements")}
 
 
 @dataclass(repr=False)

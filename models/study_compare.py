@@ -141,7 +141,8 @@ class Comparison(Study):
     """Choices on the same demand, each at its own optimum."""
 
     by: str
-    """What was varied: ``protocol``, ``vendor``, ``form-factor``, ``optics``, ``objective`` or ``case``."""
+    """What was varied: ``protocol``, ``vendor``, ``form-factor``, ``optics``, ``objective``,
+    ``placement`` or ``case``."""
     fabrics: tuple[str, ...] = ()
     """Fabrics that were narrowed."""
     reference: str = ""

@@ -21,7 +21,7 @@ from gpunet.solver.compare import find_part
 from gpunet.solver.engines import EngineError
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.near_optimal import best_of_structures, is_coupled, shapes
-from gpunet.solver.optimize import UNIT
+from gpunet.solver.placements import UNIT
 from gpunet.solver.search import all_within
 from gpunet.solver.tasks import Finished, Plan, Task, run_tasks
 from gpunet.solver.workbench import Answer, Workbench, summarise

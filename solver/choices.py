@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gpunet.models.case import Case, FabricName, Objective
+from gpunet.models.case import FIXED_PLACEMENTS, Case, FabricName, Objective
 from gpunet.models.parts import CableKind, Module, Protocol, Switch
 from gpunet.solver.candidates import Compiled
 from gpunet.solver.interconnects import LinkParts
+from gpunet.solver.placements import placed
 from gpunet.solver.ports import faces
 
 
@@ -25,6 +26,7 @@ class By(StrEnum):
     FORM_FACTOR = "form-factor"
     OPTICS = "optics"
     OBJECTIVE = "objective"
+    PLACEMENT = "placement"
 
 
 ANY = "any"
@@ -47,6 +49,11 @@ class Choice:
 
 class ChoiceError(ValueError):
     """A comparison that the case leaves nothing to compare for."""
+
+
+def placement_choices(case: Case) -> list[Choice]:
+    """Every placement of the switches, whichever the case has."""
+    return [Choice(p.value, f"site.switch_placement: {p.value}", placed(case, p)) for p in FIXED_PLACEMENTS]
 
 
 def choices(compiled: Compiled, by: By, fabrics: Iterable[FabricName] | None = None) -> list[Choice]:

@@ -22,7 +22,7 @@ from gpunet.models.study_compare import (
 )
 from gpunet.solver.break_even import least_efficiency, pairs, payback
 from gpunet.solver.candidates import compile_case
-from gpunet.solver.choices import ANY, By, Choice, choices, default_fabrics
+from gpunet.solver.choices import ANY, By, Choice, choices, default_fabrics, placement_choices
 from gpunet.solver.demand import backend, survey
 from gpunet.solver.obstacles import obstacles, refusals
 from gpunet.solver.tasks import Finished, Plan, Task, run_tasks
@@ -46,19 +46,25 @@ def compare(
 ) -> Comparison:
     """Every choice at its own optimum.
 
-    ``by`` is ``protocol``, ``vendor``, ``form-factor``, ``optics``, ``objective`` or another case. ``fabrics`` names
-    those to narrow, in place of the backend (of all, for vendors). ``economics`` is for the break-even of protocols.
+    ``by`` is ``protocol``, ``vendor``, ``form-factor``, ``optics``, ``objective``, ``placement`` or another case.
+    ``fabrics`` names those to narrow, in place of the backend (of all, for vendors). ``economics`` is for the
+    break-even of protocols.
     Raises ChoiceError where the case leaves nothing to compare, ValueError for a ``by`` or a fabric that does not
     exist, EngineError when a solver fails.
     """
     plan = plan or Plan()
     bench = Workbench(case, catalog, engine)
     asked = None if fabrics is None else [FabricName(name) for name in fabrics]
-    plan.tell("solving the case")
-    own = bench.at({})
     what = "case" if isinstance(by, Case) else By(by).value
+    by_placement = what == By.PLACEMENT.value
+    if not by_placement:
+        plan.tell("solving the case")
+    # Where its own switches stand is one of the placements, or open: they are solved below, all of them.
+    own = Answer(Status.INFEASIBLE, case) if by_placement else bench.at({})
     narrowed: tuple[str, ...] = ()
-    if isinstance(by, Case):
+    if by_placement:
+        found = placement_choices(case)
+    elif isinstance(by, Case):
         second = by.name if by.name != case.name else f"{by.name} (second)"
         found = [Choice(case.name, "the case", case), Choice(second, "the other case", by)]
     elif isinstance(bench.compiled, str) or not own.is_optimal:
@@ -119,7 +125,9 @@ def _comparison(
     data = {name: finished.data for name, finished in solved.items()}
     compared = [_compared(bench.catalog, choice, data[choice.name]) for choice in found if choice.name in data]
     built = [x.choice for x in compared if x.design is not None]
-    head = bench.head("compare", own.status) | {"solves": 1 + sum(f.solves for f in solved.values())}
+    by_placement = by == By.PLACEMENT.value
+    status = Status.OPTIMAL if by_placement and built else own.status
+    head = bench.head("compare", status) | {"solves": (not by_placement) + sum(f.solves for f in solved.values())}
     study = Comparison(
         **head,
         complete=len(data) == len(found),
@@ -136,7 +144,11 @@ def _comparison(
 
 def _reference(case: Case, by: str, built: list[str], data: Mapping[str, Any]) -> str:
     """What differences are taken from: the case as it stands, its own objective, or else the best choice."""
-    preferred = {By.OBJECTIVE.value: case.objectives[0].value, "case": case.name}.get(by, ANY)
+    preferred = {
+        By.OBJECTIVE.value: case.objectives[0].value,
+        By.PLACEMENT.value: case.site.switch_placement.value,
+        "case": case.name,
+    }.get(by, ANY)
     if preferred in built:
         return preferred
     return min(built, key=lambda name: (data[name]["value"], data[name]["cost"]), default="")

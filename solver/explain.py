@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gpunet.models.case import Case, Objective
+from gpunet.models.case import FIXED_PLACEMENTS, Case, Objective
 from gpunet.models.design import Status
 from gpunet.models.parts import Catalog
 from gpunet.models.study_explain import Explanation, GiveWay, Held
@@ -18,6 +18,7 @@ from gpunet.solver.least_change import Change, least_change
 from gpunet.solver.lifts import Limit, put
 from gpunet.solver.limit_worth import worth_of
 from gpunet.solver.obstacles import obstacles, refusals
+from gpunet.solver.placements import is_open, placed, worth
 from gpunet.solver.shut_out import gain_of, shut_out_groups
 from gpunet.solver.tasks import Plan, Task, Tell, run_tasks
 from gpunet.solver.workbench import Answer, Workbench
@@ -39,10 +40,29 @@ def explain(case: Case, catalog: Catalog, plan: Plan | None = None, *, engine: s
     Raises EngineError when a solver fails.
     """
     plan = plan or Plan()
+    if is_open(case):
+        return _at_one_placement(case, catalog, plan, engine)
     bench = Workbench(case, catalog, engine)
     plan.tell("solving the case")
     today = bench.at({})
     return _design(bench, today, plan) if today.is_optimal else _no_design(bench, today, plan)
+
+
+def _at_one_placement(case: Case, catalog: Catalog, plan: Plan, engine: str) -> Explanation:
+    """A case that leaves the placement open, explained at the one it takes; at the first where none has a design."""
+    ask = Workbench(placed(case, FIXED_PLACEMENTS[0]), catalog, engine)
+    worths = {}
+    for placement in FIXED_PLACEMENTS:
+        plan.tell(f"solving the case with {placement.value}")
+        answer = ask.of(placed(case, placement))
+        if answer.weight is not None:
+            worths[placement] = worth(case, answer.weight)
+    taken = min(worths, key=worths.__getitem__, default=FIXED_PLACEMENTS[0])
+    others = ", ".join(p.value for p in FIXED_PLACEMENTS)
+    why = "the cheapest" if worths else "the first, for none has a design,"
+    note = f"site.switch_placement: what is said is about {taken.value}, {why} of {others}."
+    study = explain(placed(case, taken), catalog, plan, engine=engine)
+    return study.model_copy(update={"notes": (note, *study.notes), "solves": study.solves + len(FIXED_PLACEMENTS)})
 
 
 def why_not(

@@ -12,9 +12,10 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-from gpunet.models.case import Case, Placement
+from gpunet.models.case import FIXED_PLACEMENTS, Case, Placement
 from gpunet.models.evidence import watts_to_milliwatts
 from gpunet.models.ledger import RackPlace
+from gpunet.models.problems import InputError, Problem
 
 IN_RACK_M = 2.0
 """A run between two boxes of one rack: no tray, one length (DAC class, evidence.md 1 T1 uses 3 m to the tray).
@@ -27,6 +28,18 @@ LEAF_W_PER_400G = 120.0
 FILL_FOR_SIZING = 0.8
 
 Point = tuple[float, float]
+
+
+def no_one_room(case: Case) -> Problem:
+    """What is wrong where a case has to say how its switches stand and leaves it open."""
+    known = ", ".join(p.value for p in FIXED_PLACEMENTS)
+    return Problem(
+        case.name or "case",
+        path="site.switch_placement",
+        found=Placement.CHEAPEST.value,
+        expected=f"one of {known}",
+        message="what is asked needs one room; gpunet optimize says which placement is cheapest",
+    )
 
 
 class SiteTooSmallError(ValueError):
@@ -68,6 +81,8 @@ class Room:
         self, case: Case, server: ServerLoad, n_servers: int, storage: ServerLoad, n_storage: int, endpoint_gbps: float
     ) -> None:
         site = case.site
+        if site.switch_placement is Placement.CHEAPEST:
+            raise InputError([no_one_room(case)])
         self.case = case
         self.server_units, self.server_mw = server.rack_units, server.power_mw
         self.rack_mw = watts_to_milliwatts(min(site.rack.power_kw, site.rack.cooling_kw or site.rack.power_kw) * 1000)
@@ -101,7 +116,6 @@ class Room:
         self.network_rows = math.ceil(self.central_width / columns) if own_row else 0
         before = self.rows // 2 if own_row else self.rows
         first_x = self.racks_per_row // 2 if placement is Placement.ROW_MIDDLE else self.racks_per_row
-        in_row_leaves = placement in (Placement.ROW_END, Placement.ROW_MIDDLE)
         shift = self.leaf_width if placement is Placement.ROW_MIDDLE else 0
 
         def row_y(row: int) -> float:
@@ -121,7 +135,7 @@ class Room:
                 for r, c in (divmod(i, columns) for i in range(self.central_width))
             )
         else:
-            start = self.racks_per_row + (self.leaf_width if in_row_leaves else 0)
+            start = self.racks_per_row + self.leaf_width
             central = tuple(RackPlace(f"n01-c{i + 1:02d}", (start + i) * pitch, 0.0) for i in range(self.central_width))
         self.central = Zone("central", central)
         self.row_zones = [

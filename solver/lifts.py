@@ -16,6 +16,7 @@ from typing import Any, get_args
 from gpunet.catalogs import find_part
 from gpunet.models.base import Strict
 from gpunet.models.case import (
+    FIXED_PLACEMENTS,
     Backend,
     Case,
     FabricBase,
@@ -280,7 +281,7 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
                 f"site.{field}", now, away, order, How.ALONG, nearer, "kept", " racks", None, value is None, True
             )
     if site.switch_placement is not Placement.ROW_END:
-        others = [p for p in Placement if p is not site.switch_placement]
+        others = [p for p in Placement if p in FIXED_PLACEMENTS and p is not site.switch_placement]
         yield Limit(
             "site.switch_placement", site.switch_placement, Placement.ROW_END, Order.OWN_ROOM, How.EACH, others, "set",
             is_choice=True,

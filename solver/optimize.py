@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from gpunet.models.case import Case, FabricName, Objective
+from gpunet.models.case import FIXED_PLACEMENTS, Case, FabricName
 from gpunet.models.design import (
     Design,
     FabricDesign,
     InterconnectLine,
     ObjectiveValue,
+    PlacementTried,
     Result,
     Status,
     Tier,
@@ -31,6 +32,7 @@ from gpunet.solver.explain import why_not
 from gpunet.solver.headroom import headroom_of, headroom_warnings, rules_for
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
+from gpunet.solver.placements import UNIT, is_open, none_stands, placed, settle
 from gpunet.solver.search import Found, search
 from gpunet.solver.template import ENDPOINT_LEAF, FIBRE_NS_PER_M, Template, Upper, path_switches
 from gpunet.solver.ties import Ties, ties_of
@@ -38,8 +40,6 @@ from gpunet.solver.verify import verify
 from gpunet.solver.wiring import Attach
 
 Tell = Callable[[str], None]
-UNIT = {Objective.COST: 100, Objective.TCO: 100, Objective.POWER: 1000}
-"""Solver units in one unit of the result: cents in a dollar, milliwatts in a watt."""
 
 
 def optimize(
@@ -58,29 +58,41 @@ def optimize(
     begun = time.perf_counter()
     say = tell or (lambda _: None)
     try:
+        placements: tuple[PlacementTried, ...] = ()
         try:
-            compiled = compile_case(case, catalog)
+            if is_open(case):
+                settled = settle(case, catalog, Engine(engine), time_limit_s, say)
+                compiled, found, placements = settled.compiled, settled.found, settled.placements
+            else:
+                compiled = compile_case(case, catalog)
+                found = search(compiled, Engine(engine), time_limit_s, say)
         except (SiteTooSmallError, NoPortsError):
             status = Status.INFEASIBLE
         else:
-            found = search(compiled, Engine(engine), time_limit_s, say)
             if found.outcome.choice is not None and found.data is not None:
-                return designed(compiled, found, engine, say, begun)
+                return designed(compiled, found, engine, say, begun, placements)
             status = found.outcome.status
         reasons: tuple[str, ...] = ()
         if status is Status.INFEASIBLE:
             say("looking for the limits that clash")
             left_s = None if time_limit_s is None else time_limit_s - (time.perf_counter() - begun)
-            reasons = why_not(case, catalog, engine, left_s, say)
+            one = placed(case, FIXED_PLACEMENTS[0]) if is_open(case) else case
+            reasons = (*none_stands(placements), *why_not(one, catalog, engine, left_s, say))
         elif status is Status.NO_SOLUTION:
             reasons = (f"stopped after {time_limit_s:g} s before any design was found: give it more time",)
-        return _without(case, catalog, engine, status, reasons, begun)
+        return _without(case, catalog, engine, status, reasons, begun, placements)
     except EngineError as error:
         return _without(case, catalog, engine, Status.FAILED, (f"{engine}: {error}",), begun)
 
 
 def _without(
-    case: Case, catalog: Catalog, engine: str, status: Status, reasons: tuple[str, ...], begun: float
+    case: Case,
+    catalog: Catalog,
+    engine: str,
+    status: Status,
+    reasons: tuple[str, ...],
+    begun: float,
+    placements: tuple[PlacementTried, ...] = (),
 ) -> Design:
     result = Result(
         case=case.name,
@@ -88,6 +100,7 @@ def _without(
         gap=None,
         objective=None,
         totals=None,
+        placements=placements,
         reasons=reasons,
         catalog_version=catalog.version,
         gpunet_version=importlib.metadata.version("gpunet"),
@@ -97,8 +110,18 @@ def _without(
     return Design(case, result)
 
 
-def designed(compiled: Compiled, found: Found, engine: str, say: Tell, begun: float) -> Design:
-    """The choice that a search found, wired, priced and verified. Raises EngineError where the figures disagree."""
+def designed(
+    compiled: Compiled,
+    found: Found,
+    engine: str,
+    say: Tell,
+    begun: float,
+    placements: tuple[PlacementTried, ...] = (),
+) -> Design:
+    """The choice that a search found, wired, priced and verified. Raises EngineError where the figures disagree.
+
+    ``placements`` are those it was chosen among; the design's case names its own.
+    """
     case, catalog, data = compiled.case, compiled.catalog, found.data
     assert data is not None
     choice = found.outcome.choice
@@ -125,6 +148,7 @@ def designed(compiled: Compiled, found: Found, engine: str, say: Tell, begun: fl
         fabrics=_fabrics(data, choice, ledger, ties),
         bom=bill.lines,
         delivery=delivery_of(case, catalog, bill.lines) if asks_for_time(case) else None,
+        placements=placements,
         warnings=_warnings(compiled, choice, bill),
         catalog_version=catalog.version,
         gpunet_version=importlib.metadata.version("gpunet"),

@@ -12,7 +12,7 @@ from gpunet.models.case import Case, FabricName
 from gpunet.models.parts import Catalog
 from gpunet.models.study_rivals import Rival, Rivals
 from gpunet.solver.choices import denying
-from gpunet.solver.optimize import UNIT
+from gpunet.solver.placements import UNIT
 from gpunet.solver.price_ranges import changes
 from gpunet.solver.tasks import Plan, Task, run_tasks
 from gpunet.solver.workbench import Answer, Workbench

@@ -38,6 +38,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
     from gpunet.solver.verify_network import check_connected, check_hops, check_latency, check_striping, networks
     from gpunet.solver.verify_offers import check_buying
     from gpunet.solver.verify_pieces import check_pieces
+    from gpunet.solver.verify_placement import check_placement
     from gpunet.solver.verify_purchase import check_supply
 
     book = Book(design, catalog)
@@ -76,5 +77,6 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         *((check_buying(book.case, book.result.bom, set(bill.split)),) if book.case.buying else ()),
         *((check_headroom(nets),) if concerns_headroom(design) else ()),
         *((check_channels(wiring),) if has_plant else ()),
+        *((check_placement(book),) if book.result.placements else ()),
     )
     return Verification(passed=all(c.passed for c in checks), checks=checks)

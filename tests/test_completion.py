@@ -62,7 +62,7 @@ def offered(*words: str) -> list[str]:
         (("optimize", "alpha.yaml", "--objective", "p"), ["power"]),
         (("optimize", "alpha.yaml", "--objective", "power,"), ["power,cost", "power,tco"]),
         (("frontier", "alpha.yaml", "--y", "g"), ["gpus"]),
-        (("compare", "alpha.yaml", "--by", "p"), ["protocol"]),
+        (("compare", "alpha.yaml", "--by", "p"), ["protocol", "placement"]),
         (("compare", "alpha.yaml", "--by", "be"), ["beta.yml"]),
         (("alternatives", "alpha.yaml", "--fabric", "s"), ["storage"]),
         (("export", "alpha.yaml", "--to", "gr"), ["graphml"]),

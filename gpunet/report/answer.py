@@ -6,6 +6,7 @@ from gpunet.models.design import Design, ObjectiveValue, Result, Status
 from gpunet.report.words import counted, kw, listed, percent, usd
 
 _PLURALS = {"switch": "switches"}
+_ENDED = {Status.INFEASIBLE: "has no design", Status.NO_SOLUTION: "stopped before a design was found"}
 _MEASURES = {"cost": "cost", "power": "largest draw", "tco": "cost of ownership"}
 
 
@@ -22,7 +23,27 @@ def answer(design: Design) -> str:
         f"{usd(totals.cost_usd)} USD. The network draws {kw(totals.power_max_w)} at most, "
         f"{kw(totals.power_typical_w)} typically, and fills {counted(totals.rack_units, 'rack unit')}; with energy and "
         f"support, {design.case.tco.years:g} years cost {usd(totals.tco_usd)} USD. {_proof(result)}{_ties(result)}"
+        f"{_placement(result)}"
     )
+
+
+def _placement(result: Result) -> str:
+    """Which placement of the switches was taken, and how far ahead of the others it is on the first objective."""
+    chosen = next((x for x in result.placements if x.chosen), None)
+    if chosen is None or result.objective is None:
+        return ""
+    said = []
+    for other in result.placements:
+        if other.chosen:
+            continue
+        if not other.objectives:
+            said.append(f"{other.placement} {_ENDED.get(other.status, other.status.value)}")
+            continue
+        more = other.objectives[0] - chosen.objectives[0]
+        shown = _in_unit(result.objective.model_copy(update={"value": abs(more)}))
+        early = "" if other.status is Status.OPTIMAL else " (stopped early)"
+        said.append(f"{other.placement} {f'{shown} more' if more > 0 else 'no better'}{early}")
+    return f" Switches stand by {chosen.placement}, the best of {len(result.placements)} placements: {'; '.join(said)}."
 
 
 def no_answer(result: Result) -> str:

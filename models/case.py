@@ -66,11 +66,19 @@ class Placement(StrEnum):
     ROW_END = "row-end"
     ROW_MIDDLE = "row-middle"
     NETWORK_ROW = "network-row"
+    SHORTEST = "shortest"
+    """Every zone where the runs of the room are shortest in all, in its row and in the middle."""
     CHEAPEST = "cheapest"
     """Not a placement but a question: whichever of the others has the best design."""
 
 
-FIXED_PLACEMENTS = (Placement.ROW_END, Placement.ROW_MIDDLE, Placement.NETWORK_ROW, Placement.TOP_OF_RACK)
+FIXED_PLACEMENTS = (
+    Placement.ROW_END,
+    Placement.ROW_MIDDLE,
+    Placement.NETWORK_ROW,
+    Placement.TOP_OF_RACK,
+    Placement.SHORTEST,
+)
 """The placements that a room can be laid out by. Of those that come to the same, ``cheapest`` takes the first."""
 
 
@@ -258,7 +266,8 @@ class Site(Strict):
     slack_m: NonNegativeFloat = 1.0
     """Spare length per link, m."""
     switch_placement: Placement = Placement.ROW_END
-    """Where leaves stand. ``cheapest`` designs the network for every placement and takes the best."""
+    """Where leaves stand. ``shortest`` puts every zone of switches where the runs are shortest; ``cheapest`` designs
+    the network for every placement and takes the best."""
     network_racks_per_row: PositiveInt | None = None
     """Rack places kept for leaves in each row; sized to the endpoints of the row when empty."""
     network_racks_central: PositiveInt | None = None

@@ -146,14 +146,15 @@ def survey(case: Case, catalog: Catalog) -> Machines:
 
 
 def server_load(case: Case, catalog: Catalog) -> ServerLoad:
-    """Units and watts of one server with a module at the limit in every cage."""
+    """Units and watts of one server with a module at the limit in every cage, and the cages of the fabrics built."""
     server = catalog.servers[case.cluster.server]
-    limit_mw = 0
+    limit_mw = cables = 0
     for role in ServerRole:
         for cages in cages_of(case, catalog, role):
             limit = cages.cages.power_limit_w
             limit_mw += cages.cages.count * (limit.milli if limit else 0)
-    return ServerLoad(math.ceil(server.rack_units.v), server.power_max_w.milli + limit_mw)
+            cables += cages.cages.count * (getattr(case.fabrics, role.value) is not None)
+    return ServerLoad(math.ceil(server.rack_units.v), server.power_max_w.milli + limit_mw, cables)
 
 
 def _storage_load(case: Case) -> ServerLoad:

@@ -143,7 +143,7 @@ def fewest_racks(bench: Workbench) -> int | None:
 def within_racks(case: Case, racks: int) -> Case:
     """The case with so many network racks, and with what follows from one: it stands in a row, so there is no spine."""
     case = moved(case, "limits.racks", racks)
-    in_rows = case.site.switch_placement in (Placement.ROW_END, Placement.ROW_MIDDLE)
+    in_rows = case.site.switch_placement in (Placement.ROW_END, Placement.ROW_MIDDLE, Placement.SHORTEST)
     if not in_rows or racks > 1:
         return case
     specs = {name: spec for name in FabricName if (spec := getattr(case.fabrics, name.value)) is not None}

@@ -8,6 +8,7 @@ The zones' widths follow from the cluster alone, never from the design, so every
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from gpunet.models.case import FIXED_PLACEMENTS, Case, Placement
 from gpunet.models.evidence import watts_to_milliwatts
 from gpunet.models.ledger import RackPlace
 from gpunet.models.problems import InputError, Problem
+from gpunet.solver.shortest import Sizes, shortest
 
 IN_RACK_M = 2.0
 """A run between two boxes of one rack: no tray, one length (DAC class, evidence.md 1 T1 uses 3 m to the tray).
@@ -72,6 +74,8 @@ class ServerLoad:
 
     rack_units: int
     power_mw: int
+    cables: int = 1
+    """Cages to cable, for ``shortest`` alone."""
 
 
 class Room:
@@ -98,58 +102,92 @@ class Room:
         self.n_racks = self.n_server_racks + (math.ceil(n_storage / self.storage_per_rack) if n_storage else 0)
         self.racks_per_row, self.rows = _grid(case, self.n_racks)
         self.endpoint_gbps = endpoint_gbps
-        self._place(n_servers)
+        self.n_servers, self.n_storage = n_servers, n_storage
+        self.server_cables, self.storage_cables = server.cables, storage.cables
+        self._place()
 
-    def _place(self, n_servers: int) -> None:
+    def _place(self) -> None:
         site, pitch, row_pitch = self.case.site, self.case.site.rack_pitch_m, self.case.site.row_pitch_m
-        watts = self.endpoint_gbps * n_servers / 400 * LEAF_W_PER_400G
+        watts = self.endpoint_gbps * self.n_servers / 400 * LEAF_W_PER_400G
         rack_w = self.rack_mw / 1000 * FILL_FOR_SIZING
         per_row = min(1.0, self.racks_per_row / max(1, self.n_server_racks))
         self.leaf_width = site.network_racks_per_row or 1 + math.ceil(watts * per_row / rack_w)
         self.central_width = site.network_racks_central or 1 + math.ceil(watts / rack_w)
-        placement = site.switch_placement
         together = self.network_places_together
         if together and site.network_racks_central is None:
             self.central_width += 1 + math.ceil(watts / rack_w)
         own_row = self.rows > 1 or together
         columns = self._central_columns()
         self.network_rows = math.ceil(self.central_width / columns) if own_row else 0
-        before = self.rows // 2 if own_row else self.rows
-        first_x = self.racks_per_row // 2 if placement is Placement.ROW_MIDDLE else self.racks_per_row
-        shift = self.leaf_width if placement is Placement.ROW_MIDDLE else 0
+        zones, before, start = self._zone_columns(columns, own_row)
 
         def row_y(row: int) -> float:
             return (row if row < before else row + self.network_rows) * row_pitch
 
+        in_row = [] if own_row else [range(start, start + self.central_width)]
+        free = [_free([range(zone, zone + self.leaf_width), *in_row], self.racks_per_row) for zone in zones]
         self.racks = [
-            RackPlace(f"r{row + 1:02d}-c{col + 1:02d}", (col + (shift if col >= first_x else 0)) * pitch, row_y(row))
+            RackPlace(f"r{row + 1:02d}-c{col + 1:02d}", free[row][col] * pitch, row_y(row))
             for row, col in (divmod(i, self.racks_per_row) for i in range(self.n_racks))
         ]
         if own_row:
-            start = {
-                Placement.ROW_END: self.racks_per_row - columns,
-                Placement.ROW_MIDDLE: max(0, first_x - columns // 2),
-            }.get(placement, (self.racks_per_row - columns) // 2)
             central = tuple(
                 RackPlace(f"n{r + 1:02d}-c{c + 1:02d}", (start + c) * pitch, (before + r) * row_pitch)
                 for r, c in (divmod(i, columns) for i in range(self.central_width))
             )
         else:
-            start = self.racks_per_row + self.leaf_width
             central = tuple(RackPlace(f"n01-c{i + 1:02d}", (start + i) * pitch, 0.0) for i in range(self.central_width))
         self.central = Zone("central", central)
         self.row_zones = [
             Zone(
                 f"row-{row + 1:02d}",
                 tuple(
-                    RackPlace(f"r{row + 1:02d}-n{i + 1:02d}", (first_x + i) * pitch, row_y(row))
+                    RackPlace(f"r{row + 1:02d}-n{i + 1:02d}", (zone + i) * pitch, row_y(row))
                     for i in range(self.leaf_width)
                 ),
             )
-            for row in range(self.rows)
+            for row, zone in enumerate(zones)
         ]
         self.zones = {zone.name: zone for zone in [*self.row_zones, self.central]}
         self._corners = {name: zone.corners for name, zone in self.zones.items()}
+
+    def _zone_columns(self, columns: int, own_row: bool) -> tuple[list[int], int, int]:
+        """First column of every row's zone, rows before the central zone, and its first column."""
+        placement = self.case.site.switch_placement
+        if placement is Placement.SHORTEST:
+            found = shortest(self._sizes(columns))
+            return list(found.zones), found.before, found.central
+        first = self.racks_per_row // 2 if placement is Placement.ROW_MIDDLE else self.racks_per_row
+        start = {
+            Placement.ROW_END: self.racks_per_row - columns,
+            Placement.ROW_MIDDLE: max(0, first - columns // 2),
+        }.get(placement, (self.racks_per_row - columns) // 2)
+        if not own_row:
+            start = self.racks_per_row + self.leaf_width
+        return [first] * self.rows, self.rows // 2 if own_row else self.rows, start
+
+    def _sizes(self, columns: int) -> Sizes:
+        """The room before its zones are placed."""
+        site = self.case.site
+        cables = [0] * (self.rows * self.racks_per_row)
+        for count, rack_of, cables_each in (
+            (self.n_servers, self.server_rack, self.server_cables),
+            (self.n_storage, self.storage_rack, self.storage_cables),
+        ):
+            for machine in range(count):
+                cables[rack_of(machine)] += cables_each
+        in_row = [cables[: self.n_racks][i : i + self.racks_per_row] for i in range(0, len(cables), self.racks_per_row)]
+        return Sizes(
+            tuple(map(tuple, in_row)),
+            self.racks_per_row,
+            self.leaf_width,
+            self.central_width,
+            columns,
+            site.rack_pitch_m,
+            site.row_pitch_m,
+            extra_m=2 * site.tray_rise_m + site.slack_m,
+            least_m=IN_RACK_M,
+        )
 
     def _central_columns(self) -> int:
         """Columns of the central zone: a square block, no wider than a row and no narrower than 12 racks."""
@@ -221,6 +259,12 @@ class Room:
         if self.case.site.switch_placement is Placement.NETWORK_ROW:
             return self.central.name
         return self.row_zones[min(self.row_of(rack), self.rows - 1)].name
+
+
+def _free(taken: list[range], count: int) -> list[int]:
+    """The first columns of a row that nothing else takes."""
+    columns = (column for column in itertools.count() if not any(column in some for some in taken))
+    return list(itertools.islice(columns, count))
 
 
 def _manhattan(p: Point, q: Point) -> float:

@@ -12,7 +12,7 @@ from gpunet.solver.verify_report import Findings
 
 SLIP = 1e-6
 """Metres, and parts of a cent or of a milliwatt, that are no difference."""
-ORDER = ("row-end", "row-middle", "network-row", "top-of-rack")
+ORDER = ("row-end", "row-middle", "network-row", "top-of-rack", "shortest")
 """The placements, the first of equals first."""
 PROVEN = (Status.OPTIMAL, Status.INFEASIBLE)
 

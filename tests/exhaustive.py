@@ -21,6 +21,7 @@ from exhaustive_offers import is_offered, lowest_cents, order_cents
 from exhaustive_purchase import is_tracked, needed_pieces, purchase_cents
 from exhaustive_racks import Stands, fewest_racks, is_within, stands_of, together
 from exhaustive_room import Kind, Room, TooSmallError, kinds_of
+from exhaustive_shortest import room_of
 
 from gpunet.catalogs import medium_id
 from gpunet.models.case import Case, FabricBase, FabricName, Objective, StorageMode, Topology
@@ -121,7 +122,7 @@ class _Exhaustive:
     def least(self) -> tuple[int, ...] | None:
         """See the function of this name."""
         try:
-            self.room = Room(self.case, self.catalog)
+            self.room: Room = room_of(self.case, self.catalog)
             alternatives = self._alternatives()
         except TooSmallError:
             return None

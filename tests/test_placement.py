@@ -134,7 +134,7 @@ def test_verification_sees_a_wrong_choice() -> None:
 def test_verification_sees_where_switches_stand(claimed: Placement) -> None:
     """A design of one placement that claims another is refused wherever the two put its switches apart."""
     held = []
-    for built in (Placement.NETWORK_ROW, Placement.ROW_MIDDLE, Placement.TOP_OF_RACK, Placement.ROW_END):
+    for built in FIXED_PLACEMENTS:
         design = gpunet.optimize(OPEN | {"site": OPEN["site"] | {"switch_placement": built.value}})
         told = tuple(
             x.model_copy(update={"chosen": x.placement == claimed.value, "objectives": (10.0**9,)})

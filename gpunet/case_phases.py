@@ -86,6 +86,7 @@ def _not_planned(case: Case, located: Located) -> Iterator[Problem]:
             "one by one",
         ),
         (("site", "power_kw"), case.site.power_kw is not None, "no limit over all fabrics beside phases"),
+        (("site", "tray"), case.site.tray is not None, "no limit over all fabrics beside phases"),
         (
             ("site", "rack", "cost_usd"),
             bool(case.site.rack.cost_usd),

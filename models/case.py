@@ -19,7 +19,7 @@ from gpunet.models.base import Strict
 from gpunet.models.lossless import Lossless
 from gpunet.models.parts import Protocol
 from gpunet.models.phase import Phase
-from gpunet.models.plant import Plant
+from gpunet.models.plant import Plant, Tray
 from gpunet.models.quote import Day, QuoteFile
 from gpunet.models.terms import Buying, Spares, Supply, Terms
 
@@ -278,6 +278,8 @@ class Site(Strict):
     """Fibre grades allowed."""
     plant: Plant | None = None
     """Panels and trunks between the ends of fibre links; every fibre is one direct cord when left out."""
+    tray: Tray | None = None
+    """Trays that cables must fit; trays hold any number of cables when left out."""
 
     _bare_names = field_validator("plant", mode="before")(_bare_name_means_defaults)
 

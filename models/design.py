@@ -212,6 +212,20 @@ class Delivery(Strict):
     """Parts that are bought and whose delivery time nobody gives."""
 
 
+class TraySection(Strict):
+    """One section of tray."""
+
+    section: str
+    """``racks-01`` over the racks of a row, ``cross-01`` across the aisles to it, or ``central``; with leaves in the
+    middle of rows ``racks-01-left`` and ``racks-01-right``."""
+    used_mm2: float
+    """Cross-section of the cables in it, mm²."""
+    limit_mm2: float
+    """Cross-section of the cables that the case allows there, mm²."""
+    share: float
+    """One : the other."""
+
+
 class Check(Strict):
     """One verification."""
 
@@ -270,6 +284,8 @@ class Result(Strict):
     placements: tuple[PlacementTried, ...] = ()
     """Every placement that ``site.switch_placement: cheapest`` looked at, in the order in which it takes equals; the
     case of the design names the one that is built. Left out of the JSON where the case gives the placement."""
+    trays: tuple[TraySection, ...] = ()
+    """How full every section of tray is; left out of the JSON where the case limits none."""
     verify: Verification | None = None
     """What was checked; none without a design."""
     reasons: tuple[str, ...] = ()
@@ -288,7 +304,7 @@ class Result(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         found: dict[str, object] = handler(self)
-        return {name: value for name, value in found.items() if value or name not in ("delivery", "placements")}
+        return {name: value for name, value in found.items() if value or name not in ("delivery", "placements", "trays")}
 
 
 @dataclass(repr=False)

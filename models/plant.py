@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from gpunet.models.base import Strict
 
@@ -31,6 +31,21 @@ class Mates(StrEnum):
 
     LOW_LOSS = "low-loss"
     STANDARD = "standard"
+
+
+class Tray(Strict):
+    """The trays that cables lie in, all of one size. Every section of them holds no more than its share of cable."""
+
+    width_mm: PositiveFloat
+    """Inside width, mm."""
+    depth_mm: PositiveFloat
+    """Depth that cables may be laid to, mm."""
+    fill: Annotated[float, Field(gt=0, le=1)]
+    """Most that the cross-sections of cables may come to : width x depth; 0.5 is 50 %."""
+    per_row: PositiveInt = 1
+    """Trays side by side over the racks of a row, and across the aisles to it."""
+    central: PositiveInt = 1
+    """Trays side by side into the central zone."""
 
 
 class Plant(Strict):

@@ -34,7 +34,7 @@ def solve_apart(data: Instance) -> Outcome | None:
     """The optimum, or none where something couples the fabrics or the combinations are too many to try."""
     limits = data.case.limits
     ceilings = (data.cost_limit, data.power_limit, data.site_limit, limits.racks, limits.skus, limits.vendors)
-    if data.terms or data.racks is not None or any(limit is not None for limit in ceilings):
+    if data.terms or data.trays or data.racks is not None or any(limit is not None for limit in ceilings):
         return None
     best_way = {
         key: min(range(len(ways)), key=lambda i: (*(ways[i].weight.of(o) for o in data.case.objectives), i))

@@ -30,7 +30,6 @@ from gpunet.solver.template import (
     Position,
     Template,
     Upper,
-    ports_shape,
 )
 from gpunet.solver.wiring import Block, Wire
 
@@ -299,7 +298,8 @@ class Builder:
         if not upper.multiplicity:
             spines = [s for pod in wired.spines for s in pod]
             length = max(measure.leaf_lengths(t))
-            self._counted(fabric, LEAF_SPINE, pair, upper, (wired.leaves, a_group, up), (spines, b_group, down), length)
+            lower, higher = (wired.leaves, a_group, up), (spines, b_group, down)
+            self._counted(fabric, LEAF_SPINE, pair, t, upper, lower, higher, length)
             return
         for pod in range(t.n_pods):
             leaves = wired.leaves[pod * t.leaves_per_pod : (pod + 1) * t.leaves_per_pod]
@@ -323,7 +323,7 @@ class Builder:
             spines = [s for pod in wired.spines for s in pod]
             length = self.room.zone_to_zone_m(central, central)
             cores = wired.cores[0]
-            self._counted(fabric, SPINE_CORE, pair, upper, (spines, a_group, up), (cores, b_group, down), length)
+            self._counted(fabric, SPINE_CORE, pair, t, upper, (spines, a_group, up), (cores, b_group, down), length)
             return
         for plane in range(t.spine.count):
             spines = [pod[plane] for pod in wired.spines]
@@ -416,15 +416,16 @@ class Builder:
         fabric: FabricName,
         link_class: str,
         pair: int,
+        t: Template,
         upper: Upper,
         lower: tuple[list[str], str, list[int]],
         higher: tuple[list[str], str, list[int]],
         length_m: float,
     ) -> None:
         """Round-robin wiring that only counts ports: link n of all goes to upper switch n mod their number."""
-        shape = ports_shape(upper, len(lower[0]), len(higher[0]))
-        book = self.compiled.measures[fabric].book
-        key = Key(fabric, LinkClass(link_class, pair, book.step(length_m), shape))
+        measure = self.compiled.measures[fabric]
+        shape = measure.counted_shape(t, upper, len(lower[0]), len(higher[0]))
+        key = Key(fabric, LinkClass(link_class, pair, measure.book.step(length_m), shape))
         p_a, p_b = upper.lower_face.ports, upper.face.ports
         ends = []
         for n in range(len(lower[0]) * upper.links_per_lower):

@@ -29,6 +29,7 @@ from gpunet.solver.purchase import PartTerms
 from gpunet.solver.scope import OBJECTIVES, Cutoff, Scope
 from gpunet.solver.template import LinkClass, Measure, Template
 from gpunet.solver.templates import enumerate_templates
+from gpunet.solver.trays import Trays
 from gpunet.solver.wiring import Shape
 
 ONE_LINK = Shape((1,), (1,), True, True)
@@ -392,4 +393,5 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         racks=NetworkRacks.of(room, templates, compiled.storage_optional, compiled.endpoints),
         terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None}
         | compiled.offered_adapters,
+        trays=Trays(room).limits,
     )

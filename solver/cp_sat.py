@@ -127,6 +127,9 @@ class _Model:
         room = data.machines.room
         cp.add(self._sum(lambda t: t.facts.top_units, "top_units") <= room.free_units)
         cp.add(self._sum(lambda t: t.facts.top_mw, "top_mw") <= room.free_mw)
+        for section, most in data.trays.items():
+            lying = ((data.ways[k], vs) for k, vs in self.blocks.items() if data.passes(k, section))
+            cp.add(sum(w.tray_load * v for ws, vs in lying for w, v in zip(ws, vs, strict=True)) <= most)
         limits = data.case.limits
         if limits.racks is not None and data.racks is not None:
             cp.add(self._racks_in_all(data.racks) <= limits.racks)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gpunet.models.case import Backend, Case, FabricBase, FabricName, PartFilter, Storage
 from gpunet.models.lossless import UnknownBuffers
-from gpunet.models.parts import Catalog, Part, Protocol, Status, Switch
+from gpunet.models.parts import Catalog, Part, Protocol, SoldByLength, Status, Switch
 from gpunet.solver.interconnects import LinkParts
 from gpunet.solver.prices import PriceList
 
@@ -16,6 +16,7 @@ P = TypeVar("P", bound=Part)
 ORDERABLE = (Status.ACTIVE, Status.CONFIRM)
 UNPRICED = "no price is known: give one in prices.overrides_usd"
 NOT_OWNED = "status discontinued: only pieces that are owned may be used, and none is"
+NO_DIAMETER = "site.tray: its diameter is not known"
 UNQUOTED = "buying.at_list: never, and no quote offers it"
 KINDS = ("switch", "module", "cable", "fibre")
 """Kinds of part that a case's lists choose among."""
@@ -46,6 +47,8 @@ def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName
             reason = _why_not(case, kinds, filters, kind, part, part.id in owned)
             if reason is None and kind in ("switch", "module") and prices.quote(part.id) is None:
                 reason = UNQUOTED if prices.rules.is_unquoted(part.id) else UNPRICED
+            if reason is None and isinstance(part, SoldByLength) and case.site.tray and part.diameter_mm is None:
+                reason = NO_DIAMETER
             if reason is None:
                 kept[part.id] = part
             else:

@@ -203,6 +203,8 @@ def broken(data: Instance, choice: Choice) -> list[str]:
     room = data.machines.room
     if sum(x.top_units for x in facts) > room.free_units or sum(x.top_mw for x in facts) > room.free_mw:
         found.append("top_of_rack_space")
+    if any(load > data.trays[section] for section, load in choice.tray_loads(data).items()):
+        found.append("tray_fill")
     parts = choice.parts(data)
     limits = data.case.limits
     if limits.racks is not None and data.racks is not None and data.racks.count(choice.templates) > limits.racks:

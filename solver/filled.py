@@ -9,6 +9,7 @@ from gpunet.models.parts import Switch
 from gpunet.solver.ports import Face
 from gpunet.solver.scope import OBJECTIVES, Bound, Cutoff, Scope, Spread, least_link, plus
 from gpunet.solver.template import SPINE_CORE, Template, Upper
+from gpunet.solver.tray_bound import overfills
 
 
 def bare(
@@ -93,6 +94,8 @@ def accept(scope: Scope, t: Template) -> Template | None:
         return None
     if spec.latency_ns is not None and (t.facts.latency_ns is None or t.facts.latency_ns > spec.latency_ns):
         scope.refuse("latency_ns")
+        return None
+    if overfills(scope, t):
         return None
     refusal = None if scope.gauge is None else scope.gauge.refusal(scope.measure, t)
     if refusal is not None:

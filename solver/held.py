@@ -74,7 +74,7 @@ def held_within(
     """
     limits = compiled.case.limits
     rack_usd = compiled.case.site.rack.cost_usd
-    counted = any(x is not None for x in (limits.skus, limits.vendors, limits.racks, rack_usd))
+    counted = any(x is not None for x in (limits.skus, limits.vendors, limits.racks, rack_usd, compiled.case.site.tray))
     told_by_weight = not counted and not set(ceilings_of(compiled)) - {first}
     if not (told_by_weight and compiled.prices.rules.has_spares):
         held = every_within(compiled, cutoffs, first, kept, finder, True, None)

@@ -87,6 +87,8 @@ class Instance:
     that suppliers offer."""
     racks: NetworkRacks | None = None
     """Network racks and their price; none where they have neither a price nor a limit."""
+    trays: dict[str, int] = field(default_factory=dict)
+    """What cables may fill of every section of tray, hundredths of mm²; empty where the case limits none."""
 
     @property
     def owned(self) -> dict[str, int]:
@@ -128,6 +130,11 @@ class Instance:
         limit = self.case.site.power_kw
         return None if limit is None else watts_to_milliwatts(limit * 1000)
 
+    def passes(self, key: Key, section: str) -> bool:
+        """Whether the blocks of a class pass a section of tray."""
+        trays = key.link.shape.trays
+        return trays is not None and section in trays.sections
+
     def need(self, key: Key, t: Template) -> int:
         """Blocks of class ``key`` that a template of any fabric needs."""
         if self.management is not None and key in (self.management.in_rows, self.management.central):
@@ -168,6 +175,18 @@ class Choice:
             for way, n in zip(instance.ways[key], counts, strict=True):
                 total += way.weight.times(n)
         return total
+
+    def tray_loads(self, instance: Instance) -> dict[str, int]:
+        """What lies in every section of tray that is limited, hundredths of mm²."""
+        return {
+            section: sum(
+                way.tray_load * n
+                for key, counts in self.built.items()
+                if instance.passes(key, section)
+                for way, n in zip(instance.ways[key], counts, strict=True)
+            )
+            for section in instance.trays
+        }
 
     def parts(self, instance: Instance) -> dict[str, int]:
         """Quantity of every part."""

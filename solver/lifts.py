@@ -42,6 +42,7 @@ ANY_RATIO = 10_000.0
 """An oversubscription that asks for one uplink and no more."""
 ENDLESS_KW = 100_000.0
 ENDLESS_UNITS = 1_000
+ENDLESS_MM = 100_000.0
 WIDER_ZONES = 4
 """How many times wider the zones of network racks are at most."""
 USUAL_FRAME_BYTES = 1500
@@ -248,10 +249,8 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
     site = case.site
 
     def room(field: str, away: Any, nearer: Sequence[Any], unit: str, choice: bool = False) -> Iterator[Limit]:
-        owner: Strict = site
-        for step in field.split(".")[:-1]:
-            owner = getattr(owner, step)
-        name = field.split(".")[-1]
+        above, _, name = f"site.{field}".rpartition(".")
+        owner = get(case, above)
         value = getattr(owner, name)
         usual = value == type(owner).model_fields[name].default
         order = Order.ROOM if usual else Order.OWN_ROOM
@@ -294,6 +293,8 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
         every = (*site.fibre, *missing)
         order = Order.ROOM if usual else Order.OWN_FABRIC
         yield Limit("site.fibre", site.fibre, every, order, How.EACH, [*wider, every], "allowed", is_default=usual)
+    if site.tray is not None:
+        yield from room("tray.width_mm", ENDLESS_MM, finer(site.tray.width_mm, ENDLESS_MM), " mm")
     for field, value, looser, verb in looser_plants(site.plant):
         yield Limit(f"site.plant.{field}", value, looser[-1], Order.OWN_ROOM, How.EACH, looser, verb)
 

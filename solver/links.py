@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import NamedTuple
 
 from gpunet.catalogs import medium_id, split_medium_id
@@ -19,6 +20,7 @@ from gpunet.solver.channels import IN_THE_RACK
 from gpunet.solver.interconnects import InterconnectTable, LinkOption, LinkParts, at_length, length_ladder
 from gpunet.solver.layout import IN_RACK_M
 from gpunet.solver.prices import ZERO, PriceList, Weight
+from gpunet.solver.trays import cross_section
 from gpunet.solver.wiring import Shape
 
 
@@ -34,6 +36,8 @@ class Way(NamedTuple):
     b_power_mw: int
     typ_mw: int
     """Typical watts of all plugs of one block, mW."""
+    tray_load: int = 0
+    """Cross-section of what one block lays in the trays it passes, hundredths of mm²; 0 where it passes none."""
 
 
 class Pair(NamedTuple):
@@ -56,6 +60,7 @@ class LinkBook:
         self._ways: dict[tuple[int, float, Shape], tuple[Way, ...]] = {}
         self._best: dict[tuple[int, float, Shape, Objective], int | None] = {}
         self._least: dict[tuple[int, float], tuple[float, ...] | None] = {}
+        self._thinnest: dict[tuple[int, bool], Fraction | None] = {}
         self._pieces: dict[tuple[str, tuple[float, ...], float], int | None] = {}
 
     def pair(self, a: tuple[CageKind, ...], b: tuple[CageKind, ...]) -> int:
@@ -110,6 +115,29 @@ class LinkBook:
             ]
             self._least[key] = tuple(map(min, zip(*found, strict=True))) if found else None
         return self._least[key]
+
+    def least_tray_load(self, pair: int, bundled: bool) -> Fraction | None:
+        """What one link between these cages fills of a tray at least, hundredths of mm²; none where nothing can be.
+
+        Only links in bundles share trunks.
+        """
+        if (pair, bundled) not in self._thinnest:
+            cages = self.pairs[pair]
+            loads = [
+                self._load_per_link(option, max(a.mode.ports, b.mode.ports))
+                for a in cages.a
+                for b in cages.b
+                for option in self._table.options(a, b)
+                if bundled or option.channel is None or option.channel.run_legs == 1
+            ]
+            self._thinnest[pair, bundled] = min(loads, default=None)
+        return self._thinnest[pair, bundled]
+
+    def _load_per_link(self, option: LinkOption, ports: int) -> Fraction:
+        if option.channel is not None:
+            return Fraction(self._cross_section(option.channel.run), option.channel.run_legs)
+        load = self._cross_section(option.medium_base)
+        return Fraction(load, ports) if option.is_cable else Fraction(load * option.media_num, option.media_den)
 
     def forget(self, part: str) -> None:
         """Drop what depends on the price of a part, which has changed."""
@@ -195,7 +223,23 @@ class LinkBook:
             n_a * ic.a_power_mw,
             n_b * ic.b_power_mw,
             n_a * ic.a_power_typ_mw + n_b * ic.b_power_typ_mw,
+            self._tray_load(ic, shape, media),
         )
+
+    def _tray_load(self, ic: Interconnect, shape: Shape, media: int) -> int:
+        """Cables of a block by their cross-section. Cords to a panel in their own rack or zone lie in no tray."""
+        if shape.trays is None:
+            return 0
+        if ic.laid is None:
+            return media * self._cross_section(ic.medium_base)
+        laid = ic.laid
+        runs = math.ceil(media / laid.run_legs) * self._cross_section(split_medium_id(laid.run)[0])
+        if not shape.trays.with_cords or laid.run_legs == 1 or laid.cord is None:
+            return runs
+        return runs + media * self._cross_section(split_medium_id(laid.cord)[0])
+
+    def _cross_section(self, part: str) -> int:
+        return cross_section(self.parts.cables.get(part) or self.parts.fibres[part])
 
     def _per_link(
         self, option: LinkOption, shortest_m: float, a_ports: int, b_ports: int

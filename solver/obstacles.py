@@ -18,6 +18,7 @@ from gpunet.solver.templates import enumerate_templates
 
 WORDS = {
     "interconnect": "a link that no allowed module, fibre or cable can make",
+    "site.tray": "site.tray: more cable than the trays hold",
     "lossless": "lossless: headroom beyond the buffer of a switch",
     "lossless.unknown_buffers": "lossless.unknown_buffers: a switch whose buffer is not known",
 }

@@ -106,6 +106,7 @@ class ManagementMeasure(Measure):
 
     def __init__(self, room: Room, book: LinkBook, prices: PriceList, runs: Runs) -> None:
         super().__init__(room, book, prices)
+        self.trays = None
         self.runs = runs
 
     @cached_property

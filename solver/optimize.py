@@ -36,6 +36,7 @@ from gpunet.solver.placements import UNIT, is_open, none_stands, placed, settle
 from gpunet.solver.search import Found, search
 from gpunet.solver.template import ENDPOINT_LEAF, FIBRE_NS_PER_M, Template, Upper, path_switches
 from gpunet.solver.ties import Ties, ties_of
+from gpunet.solver.tray_fill import tray_fill
 from gpunet.solver.verify import verify
 from gpunet.solver.wiring import Attach
 
@@ -149,6 +150,7 @@ def designed(
         bom=bill.lines,
         delivery=delivery_of(case, catalog, bill.lines) if asks_for_time(case) else None,
         placements=placements,
+        trays=tray_fill(ledger, catalog, compiled.machines.room),
         warnings=_warnings(compiled, choice, bill),
         catalog_version=catalog.version,
         gpunet_version=importlib.metadata.version("gpunet"),

@@ -21,6 +21,7 @@ from gpunet.models.case import FabricName, Objective
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.links import Way
 from gpunet.solver.network_racks import Cut
+from gpunet.solver.program_plant import tray_fill
 from gpunet.solver.program_purchase import (
     beyond_list,
     offers,
@@ -327,6 +328,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
     Family("top_of_rack_space", "site.rack", top_of_rack_space),
     Family("network_racks", "site.rack.cost_usd, limits.racks", network_racks),
+    Family("tray_fill", "site.tray", tray_fill),
     Family("cost_ceiling", "limits.cost_usd", cost_ceiling),
     Family("power_ceiling", "limits.power_kw", power_ceiling),
     Family("site_power", "site.power_kw", site_power),

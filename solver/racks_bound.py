@@ -30,7 +30,7 @@ def _fewest(compiled: Compiled) -> int:
 def by_racks_alone(compiled: Compiled) -> bool:
     """Whether network racks and management ports are all that the fabrics share."""
     limits, rules = compiled.case.limits, compiled.prices.rules
-    counted = compiled.machines.room.counts_network_racks
+    counted = compiled.machines.room.counts_network_racks and compiled.case.site.tray is None
     return counted and limits.skus is None and limits.vendors is None and rules.is_plain and not rules.owned
 
 

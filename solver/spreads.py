@@ -19,6 +19,7 @@ from gpunet.solver.filled import bare
 from gpunet.solver.ports import Face, Use, fits
 from gpunet.solver.scope import Bound, Scope, Spread, plus
 from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE
+from gpunet.solver.tray_bound import endpoints_overfill
 from gpunet.solver.wiring import Attach, Stripe, leaf_cages, lower_cages, upper_cages
 
 
@@ -146,7 +147,10 @@ def _down_faces(scope: Scope, leaf: Switch, found: list[Face], kind: Endpoints) 
 
 
 def endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound | None:
-    """Least weight of all endpoint links, each at the shortest run it can have; none when one cannot be built."""
+    """Least weight of all endpoint links, each at the shortest run it can have; none when one cannot be built.
+
+    None as well where they are more than the trays of the case can hold.
+    """
     measure = scope.measure
     total: Bound = (0, 0, 0)
     for kind, face in zip(scope.kinds, downs, strict=True):
@@ -156,7 +160,7 @@ def endpoint_bound(scope: Scope, leaf: Switch, downs: Sequence[Face]) -> Bound |
             if link is None:
                 return None
             total = plus(total, link, links)
-    return total
+    return None if endpoints_overfill(scope, leaf, downs) else total
 
 
 def uplink_gbps_of(scope: Scope) -> Fraction:

@@ -19,15 +19,18 @@ from gpunet.solver.links import LinkBook, cage_kinds
 from gpunet.solver.ports import Face, Use
 from gpunet.solver.prices import ZERO, PriceList, Weight
 from gpunet.solver.stands import Stand, joined, stands_of
+from gpunet.solver.trays import Place, Trays
 from gpunet.solver.wiring import (
     Attach,
     Block,
+    InTrays,
     Shape,
     Stripe,
     attach,
     leaf_cages,
     leaves_alike,
     lower_cages,
+    no_trays,
     stripe_blocks,
     stripe_bundles,
     upper_cages,
@@ -235,10 +238,6 @@ def path_switches(t: Template) -> list[Switch]:
     return passed
 
 
-Place = str | int
-"""Zone of a switch, or the number of the server rack that it stands on."""
-
-
 class Position(NamedTuple):
     """Where the leaves of one group stand: a zone, or the server racks first..last (top-of-rack)."""
 
@@ -256,6 +255,8 @@ class Measure:
         """True where leaves stand on top of the servers' racks."""
         self.bundles = book.parts.through_panels
         """True where links between switches are built in bundles, which may share trunks."""
+        self.trays: Trays | None = None if room.case.site.tray is None else Trays(room)
+        """Trays that hold only so much; none where the case limits none."""
         self._positions: dict[tuple[object, ...], list[Position]] = {}
         self._attached: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
         self._striped: dict[tuple[object, ...], dict[tuple[float, Shape], int]] = {}
@@ -387,7 +388,19 @@ class Measure:
         def length_m(host: Host, q: int) -> float:
             return self.host_to_leaf_m(host, positions[q // per_group])
 
-        return attach(t.kinds[i], t.plans[i], length_m, first_leaves)
+        def trays(hosts: Sequence[Host], q: int) -> InTrays | None:
+            leaf = positions[q // per_group]
+            ends: Sequence[Place] = [leaf.zone] if leaf.zone is not None else range(leaf.first, leaf.last + 1)
+            central = self.room.central.name
+            here = {central if host.rack == CENTRAL else host.rack for host in hosts}
+            return self._passed((place, end) for place in here for end in ends)
+
+        return attach(t.kinds[i], t.plans[i], length_m, first_leaves, trays if self.trays else no_trays)
+
+    def _passed(self, runs: Iterator[tuple[Place, Place]], with_cords: bool = False) -> InTrays | None:
+        """Trays that some run between two places passes."""
+        sections = self.trays.passed(runs) if self.trays is not None else ()
+        return InTrays(sections, with_cords) if sections else None
 
     def leaf_lengths(self, t: Template) -> list[float]:
         """Routed length of every leaf to its spines, m."""
@@ -408,7 +421,7 @@ class Measure:
         """Blocks between the leaves and the spines of one pod."""
         assert t.spine is not None
         first, last = pod * t.leaves_per_pod, (pod + 1) * t.leaves_per_pod
-        places = self.leaf_places(t)[first:last] if self.bundles else []
+        places = self.leaf_places(t)[first:last] if self.bundles or self.trays else []
         return self._striped_blocks(t.stripe(t.spine), self.leaf_lengths(t)[first:last], places)
 
     def core_blocks(self, t: Template) -> Iterator[Block]:
@@ -420,14 +433,20 @@ class Measure:
 
     def _striped_blocks(self, stripe: Stripe, lengths_m: list[float], places: Sequence[Place]) -> Iterator[Block]:
         """Blocks of a stripe, or bundles where links may run through panels together."""
+
+        def passed(lowers: range) -> InTrays | None:
+            here, central = set(places[lowers.start : lowers.stop]), self.room.central.name
+            return self._passed(((place, central) for place in here), self.bundles and len(here) > 1)
+
+        trays = passed if self.trays else no_trays
         if not self.bundles:
-            return stripe_blocks(stripe, lengths_m)
+            return stripe_blocks(stripe, lengths_m, trays)
         at_upper = self._spread([self.room.central.name] * stripe.upper)
 
         def cords_of(lowers: range) -> tuple[float, float]:
             return self._spread(places[lowers.start : lowers.stop]), at_upper
 
-        return stripe_bundles(stripe, lengths_m, cords_of)
+        return stripe_bundles(stripe, lengths_m, cords_of, trays)
 
     def _spread(self, places: Sequence[Place]) -> float:
         """Farthest way between switches, one in each of these places, m."""
@@ -590,7 +609,7 @@ class Measure:
         if key not in self._striped:
             total: dict[tuple[float, Shape], int] = {}
             stripe, lengths = t.stripe(t.spine), self.leaf_lengths(t)
-            places = self.leaf_places(t) if self.bundles else [""] * len(lengths)
+            places = self.leaf_places(t) if self.bundles or self.trays else [""] * len(lengths)
             # Pods whose leaves stand alike are counted once.
             leaves = list(zip(lengths, places, strict=True))
             pods = Counter(tuple(leaves[p * t.leaves_per_pod : (p + 1) * t.leaves_per_pod]) for p in range(t.n_pods))
@@ -613,7 +632,14 @@ class Measure:
         self, t: Template, upper: Upper, n_lower: int, n_upper: int, length_m: float
     ) -> dict[tuple[float, Shape], int]:
         """One block for a whole tier whose links are only counted (striping by ports)."""
-        return {(self.book.step(length_m), ports_shape(upper, n_lower, n_upper)): 1} if t.spine else {}
+        return {(self.book.step(length_m), self.counted_shape(t, upper, n_lower, n_upper)): 1} if t.spine else {}
+
+    def counted_shape(self, t: Template, upper: Upper, n_lower: int, n_upper: int) -> Shape:
+        """Shape of a whole tier whose links are only counted."""
+        shape, central = ports_shape(upper, n_lower, n_upper), self.room.central.name
+        if self.trays is None or upper is not t.spine:
+            return shape
+        return shape._replace(trays=self._passed((place, central) for place in set(self.leaf_places(t))))
 
     def _loads(self, t: Template) -> None:
         share = self.rack_share(t.leaf)

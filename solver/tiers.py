@@ -15,6 +15,7 @@ from gpunet.solver.ports import Face, fits
 from gpunet.solver.scope import OBJECTIVES, Bound, Cutoff, Scope, Spread, is_overfull, least_link, plus, too_slow
 from gpunet.solver.spreads import Joint, Leaf, down_uses, fewest_leaves, leaf_ports, uplink_gbps_of
 from gpunet.solver.template import LEAF_SPINE, SPINE_CORE, Template, Upper
+from gpunet.solver.tray_bound import uplinks_overfill
 from gpunet.solver.wiring import Stripe, lower_cages, upper_cages
 
 
@@ -75,7 +76,7 @@ def tiers_over(
                 scope.refuse("interconnect")
                 continue
             bound = plus(bound, link, uplinks)
-            if alone.passes(bound):
+            if alone.passes(bound) and not uplinks_overfill(scope, joint.pair, uplinks):
                 deep = plus(bound, spine_weight, max(0, joint.deep_spines - spines))
                 yield Tiers(scope, cutoff, leaf, up, spine, face, base, link, uplinks, joint, bound, deep)
 

@@ -40,6 +40,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
     from gpunet.solver.verify_pieces import check_pieces
     from gpunet.solver.verify_placement import check_placement
     from gpunet.solver.verify_purchase import check_supply
+    from gpunet.solver.verify_trays import check_trays
 
     book = Book(design, catalog)
     wiring = verify_links.Wiring(book)
@@ -78,5 +79,6 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         *((check_headroom(nets),) if concerns_headroom(design) else ()),
         *((check_channels(wiring),) if has_plant else ()),
         *((check_placement(book),) if book.result.placements else ()),
+        *((check_trays(wiring),) if book.case.site.tray is not None or book.result.trays else ()),
     )
     return Verification(passed=all(c.passed for c in checks), checks=checks)

@@ -8,10 +8,19 @@ are; that is all a price needs to know.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpunet.solver.demand import Endpoints, Host
+
+
+class InTrays(NamedTuple):
+    """The trays that the cables of a block lie in."""
+
+    sections: tuple[str, ...]
+    """Sections that some link of the block passes, in order of name."""
+    with_cords: bool = False
+    """True where the lower switches of a bundle stand apart, so that cords to a panel they share lie there too."""
 
 
 class Shape(NamedTuple):
@@ -29,6 +38,8 @@ class Shape(NamedTuple):
     """Blocks of this shape that are one bundle: built one way, sharing trunks."""
     cords: tuple[float, float] | None = None
     """Way from the ports of a bundle to its panel at a and at b, m; none for what is no bundle."""
+    trays: InTrays | None = None
+    """Trays passed; none where the case limits none, or the block passes none."""
 
     @property
     def links(self) -> int:
@@ -82,15 +93,27 @@ LengthOf = Callable[[Host, int], float]
 """Routed length from a host to leaf group ``q`` (rails) or leaf ``q`` (no rails), m."""
 
 
-def attach(kind: Endpoints, plan: Attach, length_m: LengthOf, first_leaves: bool = False) -> Iterator[Block]:
+HostTrays = Callable[[Sequence[Host], int], InTrays | None]
+"""Trays between these hosts and leaf group or leaf ``q``."""
+SwitchTrays = Callable[[range], InTrays | None]
+"""Trays between these lower switches, by number, and the switches above."""
+
+
+def no_trays(_: object, __: object = None) -> None:
+    """Trays that nobody limits."""
+
+
+def attach(
+    kind: Endpoints, plan: Attach, length_m: LengthOf, first_leaves: bool = False, trays: HostTrays = no_trays
+) -> Iterator[Block]:
     """Blocks that join endpoints (b) to leaves (a). Leaf numbers are group-major.
 
     With ``first_leaves`` only the first leaf of every group is joined, where ``leaves_alike`` says it stands for all.
     """
     if 0 < plan.rails_per_leaf < kind.ports_per_cage:
-        yield from _rail_split(kind, plan, length_m)
+        yield from _rail_split(kind, plan, length_m, trays)
     else:
-        yield from _packed(kind, plan, length_m, first_leaves)
+        yield from _packed(kind, plan, length_m, first_leaves, trays)
 
 
 def leaves_alike(kind: Endpoints, plan: Attach) -> int:
@@ -102,7 +125,7 @@ def leaves_alike(kind: Endpoints, plan: Attach) -> int:
     return leaves if all(host.cages == cages for host in kind.hosts if host.device is not None) else 1
 
 
-def _rail_split(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[Block]:
+def _rail_split(kind: Endpoints, plan: Attach, length_m: LengthOf, trays: HostTrays) -> Iterator[Block]:
     """The ports of one endpoint cage go to different leaves: blocks of p_a hosts x p_b rails."""
     p_a, p_b, g = plan.ports_per_leaf_cage, kind.ports_per_cage, plan.hosts_per_group
     if plan.rails_per_leaf != 1:
@@ -117,7 +140,8 @@ def _rail_split(kind: Endpoints, plan: Attach, length_m: LengthOf) -> Iterator[B
                 if kind.hosts[i].device is not None
             ]
             for columns, members in _columns(chunk):
-                shape = Shape((len(members),) * p_b, (p_b,) * len(members), len(members) == 1, False)
+                passed = trays([h for _, h in members], q)
+                shape = Shape((len(members),) * p_b, (p_b,) * len(members), len(members) == 1, False, trays=passed)
                 longest = max(length_m(h, q) for _, h in members)
 
                 def wires(
@@ -143,7 +167,7 @@ def _columns(chunk: list[tuple[int, Host]]) -> list[tuple[list[int], list[tuple[
     return [(columns, [(i, hosts[i]) for i in members]) for members, columns in found.items()]
 
 
-def _packed(kind: Endpoints, plan: Attach, length_m: LengthOf, first_leaves: bool) -> Iterator[Block]:
+def _packed(kind: Endpoints, plan: Attach, length_m: LengthOf, first_leaves: bool, trays: HostTrays) -> Iterator[Block]:
     """All ports of an endpoint cage go to one leaf: blocks of whole endpoint cages in leaf port order."""
     p_a, p_b = plan.ports_per_leaf_cage, kind.ports_per_cage
     b_cages, a_cages = max(p_a, p_b) // p_b, max(p_a, p_b) // p_a
@@ -154,10 +178,11 @@ def _packed(kind: Endpoints, plan: Attach, length_m: LengthOf, first_leaves: boo
         runs: dict[tuple[Shape, float], list[tuple[int, list[tuple[int, int, int]]]]] = {}
         for number, members in filled.items():
             n = len(members)
+            passed = trays([kind.hosts[host] for _, host, _ in members], group)
             shape = (
-                Shape((n * p_b,), (p_b,) * n, n == 1, True)
+                Shape((n * p_b,), (p_b,) * n, n == 1, True, trays=passed)
                 if a_cages == 1
-                else Shape((p_a,) * a_cages, (p_b,), True, False)
+                else Shape((p_a,) * a_cages, (p_b,), True, False, trays=passed)
             )
             longest = max(length_m(kind.hosts[host], group) for _, host, _ in members)
             runs.setdefault((shape, longest), []).append((number, members))
@@ -263,21 +288,23 @@ def bundled(blocks: list[Block], cords_m: tuple[float, float]) -> Block:
     return Block(first.length_m, first.shape._replace(times=times, cords=cords_m), 1, wires)
 
 
-def stripe_bundles(stripe: Stripe, lengths_m: list[float], cords_of: CordsOf) -> Iterator[Block]:
+def stripe_bundles(
+    stripe: Stripe, lengths_m: list[float], cords_of: CordsOf, trays: SwitchTrays = no_trays
+) -> Iterator[Block]:
     """The same links in bundles: what joins one switch, or the few that share cages above, to all upper switches."""
     found: dict[tuple[range, Shape], list[Block]] = {}
-    for lowers, block in _stripe_parts(stripe, lengths_m):
+    for lowers, block in _stripe_parts(stripe, lengths_m, trays):
         found.setdefault((lowers, block.shape), []).append(block)
     for (lowers, _), blocks in found.items():
         yield bundled(blocks, cords_of(lowers))
 
 
-def stripe_blocks(stripe: Stripe, lengths_m: list[float]) -> Iterator[Block]:
+def stripe_blocks(stripe: Stripe, lengths_m: list[float], trays: SwitchTrays = no_trays) -> Iterator[Block]:
     """Blocks that join lower switches (a, one length each) to upper switches (b), equal multiplicity throughout."""
-    return (block for _, block in _stripe_parts(stripe, lengths_m))
+    return (block for _, block in _stripe_parts(stripe, lengths_m, trays))
 
 
-def _stripe_parts(stripe: Stripe, lengths_m: list[float]) -> Iterator[tuple[range, Block]]:
+def _stripe_parts(stripe: Stripe, lengths_m: list[float], trays: SwitchTrays) -> Iterator[tuple[range, Block]]:
     p_a, p_b = stripe.ports_per_lower_cage, stripe.ports_per_upper_cage
     a_base, b_base = 0, 0
     for b in layers(stripe):
@@ -286,12 +313,12 @@ def _stripe_parts(stripe: Stripe, lengths_m: list[float]) -> Iterator[tuple[rang
         full, rest = divmod(stripe.upper, beta)
         for t in range(math.ceil(len(lengths_m) / alpha)):
             lowers = range(t * alpha, min((t + 1) * alpha, len(lengths_m)))
-            longest = max(lengths_m[i] for i in lowers)
+            longest, passed = max(lengths_m[i] for i in lowers), trays(lowers)
             for columns, count, start in ((beta, full, 0), (rest, 1, full)):
                 if not columns or not count:
                     continue
                 rows = len(lowers)
-                shape = _grid_shape(rows, columns, b, p_a, p_b)
+                shape = _grid_shape(rows, columns, b, p_a, p_b)._replace(trays=passed)
 
                 def wires(
                     n: int,

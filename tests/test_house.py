@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from gpunet.models.case import Case
 from gpunet.models.evidence import Fact
-from gpunet.solver import program, program_purchase
+from gpunet.solver import program, program_plant, program_purchase
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ("models", "catalogs", "solver", "gpunet")
@@ -94,7 +94,13 @@ def _is_plain_call(node: ast.AST) -> typing.TypeGuard[typing.Any]:
 
 
 FENCES = {
-    "pulp": {"solver/program.py", "solver/program_purchase.py", "solver/phase_program.py", "solver/engines.py"},
+    "pulp": {
+        "solver/program.py",
+        "solver/program_plant.py",
+        "solver/program_purchase.py",
+        "solver/phase_program.py",
+        "solver/engines.py",
+    },
     "highspy": {"solver/engines.py"},
     "ortools": {
         "solver/engines.py",
@@ -213,7 +219,7 @@ def test_every_constraint_is_a_family() -> None:
     assert len(set(names)) == len(names)
     functions = [
         found
-        for module in (program, program_purchase)
+        for module in (program, program_plant, program_purchase)
         for found in inspect.getmembers(module, inspect.isfunction)
         if found[1].__module__ == module.__name__
     ]
@@ -235,6 +241,7 @@ UNITS = (
     "_m",
     "_mb",
     "_mm",
+    "_mm2",
     "_mw",
     "_ns",
     "_per_lane",

@@ -10,6 +10,7 @@ from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point,
 from gpunet.report.delivery import delivery_words
 from gpunet.report.fabrics import fabrics
 from gpunet.report.sketch import sketch
+from gpunet.report.trays_text import trays
 
 _CHECKS = (Column("check", name=True), Column("result", name=True), Column("what was found"))
 
@@ -26,7 +27,7 @@ def design_report(design: Design, catalog: Catalog | None = None) -> list[Block]
     Without a catalogue the date is told only where the result has it.
     """
     result = design.result
-    blocks: list[Block] = [Paragraph(answer(design)), *fabrics(result), *bill(result)]
+    blocks: list[Block] = [Paragraph(answer(design)), *fabrics(result), *trays(result), *bill(result)]
     told = delivery_words(design, catalog)
     if told:
         blocks.append(Paragraph(told))

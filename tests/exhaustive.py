@@ -22,6 +22,8 @@ from exhaustive_purchase import is_tracked, needed_pieces, purchase_cents
 from exhaustive_racks import Stands, fewest_racks, is_within, stands_of, together
 from exhaustive_room import Kind, Room, TooSmallError, kinds_of
 from exhaustive_shortest import room_of
+from exhaustive_trays import Loads, is_overfull, piece_load, with_more
+from exhaustive_trays import together as lying_together
 
 from gpunet.catalogs import medium_id
 from gpunet.models.case import Case, FabricBase, FabricName, Objective, StorageMode, Topology
@@ -55,6 +57,7 @@ class Way(NamedTuple):
 
     sums: Sums
     parts: tuple[tuple[str, int], ...]
+    tray_load: int = 0
 
 
 class Tag(NamedTuple):
@@ -66,6 +69,8 @@ class Tag(NamedTuple):
     """Pieces in use of every part of which the number matters, such as owned ones."""
     stands: Stands = ()
     """Where switches stand, where network racks have a price or a limit."""
+    trays: Loads = ()
+    """What lies in trays, where they are limited."""
 
 
 Front = dict[Tag, list[Sums]]
@@ -109,7 +114,7 @@ class _Exhaustive:
         self.counts = tuple(int(objective in counted) for objective in DIMENSIONS)
         self.ranks = tuple(DIMENSIONS.index(objective) for objective in case.objectives)
         self._switch_sums: dict[str, Sums] = {}
-        self.is_plain = not (ceilings - {case.objectives[0]} or self.remembers_parts or self.tracked)
+        self.is_plain = not (ceilings - {case.objectives[0]} or self.remembers_parts or self.tracked or case.site.tray)
         """Whether the best of every block makes the best of the whole."""
         self.most_saved = sum(count * self._part_price(part) for part, count in self.stock.items())
         if case.buying is not None or (case.terms is not None and case.terms.price_breaks):
@@ -321,7 +326,8 @@ class _Exhaustive:
     def _joined(self, one: Tag, other: Tag) -> Tag:
         pairs = zip(self.tracked, one.stock, other.stock, strict=True)
         stock = (self._as_far_as_it_counts(part, a + b) for part, a, b in pairs)
-        return Tag(one.parts | other.parts, tuple(stock), together(one.stands, other.stands))
+        stands, trays = together(one.stands, other.stands), lying_together(one.trays, other.trays)
+        return Tag(one.parts | other.parts, tuple(stock), stands, trays)
 
     def standing(self, tag: Tag, design: Design) -> Tag:
         """The tag with where the switches of a design stand."""
@@ -358,7 +364,7 @@ class _Exhaustive:
         """Whether no completion of a partial design can be within the limits."""
         limits = self.case.limits
         paid = self._paid_for_racks(tag, sums)
-        if paid is None:
+        if paid is None or is_overfull(self.room, tag.trays):
             return True
         sums = paid
         if any(sums.power > limit for limit in self.power_limits_mw):
@@ -521,6 +527,7 @@ class _FabricFront:
         return any(
             have.parts <= tag.parts
             and is_within(have.stands, tag.stands)
+            and have.trays == tag.trays
             and any(all(map(int.__le__, sums, floor)) for sums in found)
             for have, found in front.items()
         )
@@ -549,7 +556,8 @@ class _FabricFront:
                 to_come = to_come.plus(floor, -1)
                 longer: dict[Tag, set[Sums]] = {}
                 for (tag, found), way in itertools.product(partial.items(), ways[block]):
-                    more = longer.setdefault(whole.tagged(tag, way.parts), set())
+                    laid = tag._replace(trays=with_more(tag.trays, block.trays, way.tray_load))
+                    more = longer.setdefault(whole.tagged(laid, way.parts), set())
                     more |= {sums.plus(way.sums) for sums in found}
                 partial = whole.kept(longer, to_come)
         return partial
@@ -595,7 +603,8 @@ class _FabricFront:
             else:
                 parts[part] += count
                 total = total.plus(self.whole.module_sums(part), count)
-        return Way(total, tuple(parts.items()))
+        load = media * piece_load(self.whole.catalog, ic.medium_base) if block.trays else 0
+        return Way(total, tuple(parts.items()), load)
 
     def _cage_kinds(self, face: Face) -> list[CageKind]:
         if face not in self._cages:

@@ -15,10 +15,10 @@ FEW_SERVERS = (1, 1, 2, 2, 3, 4)
 def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     """A case of one family: ``plain`` (nothing couples), ``limits`` (ceilings and ranked objectives), ``parts``
     (limits on parts and vendors, owned stock), ``fabrics`` (several fabrics), ``terms`` (spares, supply, terms of
-    sale, owned stock), ``quotes`` (an order split among suppliers) or ``racks`` (network racks with a price or a
-    limit)."""
+    sale, owned stock), ``quotes`` (an order split among suppliers), ``racks`` (network racks with a price or a
+    limit) or ``trays`` (trays that hold only so much)."""
     draw = Random(f"{family} {seed}")
-    coupled = family in ("parts", "fabrics", "terms", "quotes", "racks")
+    coupled = family in ("parts", "fabrics", "terms", "quotes", "racks", "trays")
     servers = draw.choice(FEW_SERVERS if coupled else SERVERS)
     case: dict[str, Any] = {
         "name": f"{family}-{seed}",
@@ -46,6 +46,9 @@ def random_case(seed: int, catalog: Catalog, family: str) -> Case:
         case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 1, 2])
         case["prices"].pop("overrides_usd")
         case |= _quotes(draw, catalog)
+    if family == "trays":
+        case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 2, 2, 2])
+        case["site"] |= _tray(draw)
     if family == "racks":
         case |= _racks(draw, case)
     if family == "fabrics" or (family == "racks" and case["cluster"]["server"] == "server-4"):
@@ -235,6 +238,21 @@ def _site(draw: Random) -> dict[str, Any]:
         )
     if draw.random() < 0.2:
         found["fibre"] = draw.choice([["OM4"], ["OS2"], ["OM3", "OM4", "OS2"]])
+    return found
+
+
+def _tray(draw: Random) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "tray": {"width_mm": draw.choice([10, 15, 20, 30, 50]), "depth_mm": draw.choice([5, 10.5])}
+    }
+    found["tray"] |= {"fill": draw.choice([0.4, 0.5, 0.33]), "per_row": draw.choice([1, 1, 2])}
+    found["tray"] |= {"central": draw.choice([1, 1, 2, 3])}
+    if draw.random() < 0.7:
+        # Runs short enough for copper, which is cheap and thick.
+        found |= {"tray_rise_m": 0.1, "slack_m": 0.1, "rack_pitch_m": 0.2, "row_pitch_m": 0.3}
+        found |= {"network_racks_per_row": 1, "network_racks_central": 1}
+    if draw.random() < 0.5:
+        found["racks_per_row"] = draw.choice([1, 2])
     return found
 
 

@@ -17,6 +17,7 @@ from gpunet.models.parts import (
     CableKind,
     CageGroup,
     Catalog,
+    Fibre,
     FormFactor,
     HotCages,
     Module,
@@ -247,3 +248,24 @@ def sized_catalog() -> Catalog:
         for part, switch in whole.switches.items()
     }
     return whole.model_copy(update={"version": "sized", "switches": switches})
+
+
+THICK_MM = {"dac": 9.0, "mpo-om4": 3.0, "mpo-os2": 2.0}
+"""Diameters by the beginning of a part's name; 4 mm for any other."""
+
+
+def thick_catalog() -> Catalog:
+    """The same with diameters of every cable and fibre."""
+    whole = awkward_catalog()
+
+    def thick(part: Cable | Fibre) -> dict[str, object]:
+        known = (mm for begin, mm in THICK_MM.items() if part.id.startswith(begin))
+        return {"diameter_mm": fact(next(known, 4.0)), "strands": getattr(part, "legs", 1)}
+
+    return whole.model_copy(
+        update={
+            "version": "thick",
+            "cables": {part.id: part.model_copy(update=thick(part)) for part in whole.cables.values()},
+            "fibres": {part.id: part.model_copy(update=thick(part)) for part in whole.fibres.values()},
+        }
+    )

@@ -14,7 +14,8 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from exhaustive_room import Host, Kind, Room
+from exhaustive_room import MIDDLE, Host, Kind, Room
+from exhaustive_trays import Spot, of_host, passed
 
 from gpunet.models.case import FabricBase, Topology
 from gpunet.models.parts import CageGroup, PortMode, Protocol, Switch
@@ -45,6 +46,8 @@ class Block(NamedTuple):
     length_m: float
     tier: str = "endpoint"
     """``endpoint``, ``leaf-spine`` or ``spine-core``."""
+    trays: frozenset[str] = frozenset()
+    """Sections of tray that a link of it passes, where the case limits trays."""
 
 
 class Design(NamedTuple):
@@ -190,7 +193,9 @@ class Stripe(NamedTuple):
 
 
 @cache
-def stripe_blocks(stripe: Stripe, lower_lengths: tuple[float, ...], tier: str) -> Counter[Block]:
+def stripe_blocks(
+    stripe: Stripe, lower_lengths: tuple[float, ...], tier: str, trays: tuple[frozenset[str], ...] = ()
+) -> Counter[Block]:
     """The blocks between lower switches with runs of these lengths and all upper switches."""
     found: Counter[Block] = Counter()
     for layer in stripe.layers():
@@ -203,7 +208,8 @@ def stripe_blocks(stripe: Stripe, lower_lengths: tuple[float, ...], tier: str) -
                     for u in range(len(uppers))
                     for n in range(layer)
                 )
-                found[Block(stripe.lower, stripe.upper, joins, longest, tier)] += 1
+                sections = frozenset[str]().union(*(trays[i] for i in lowers if trays))
+                found[Block(stripe.lower, stripe.upper, joins, longest, tier, sections)] += 1
     return found
 
 
@@ -319,11 +325,11 @@ class _Search:
     def _two_tiers(
         self, leaf: Switch, downs: tuple[Face, ...], spread: Spread, spine: Switch, stripe: Stripe
     ) -> Iterator[Design]:
-        lengths = self._leaf_lengths(spread)
+        lengths, trays = self._leaf_lengths(spread), self._leaf_trays(spread)
         if self._in_limits(3, latency([leaf, leaf, spine], 2 * max(lengths))):
             yield Design(
                 ((leaf.id, spread.leaves), (spine.id, stripe.uppers)),
-                lambda: self._endpoint_blocks(spread, downs) + stripe_blocks(stripe, lengths, "leaf-spine"),
+                lambda: self._endpoint_blocks(spread, downs) + stripe_blocks(stripe, lengths, "leaf-spine", trays),
                 latency([leaf, leaf, spine]),
                 self._leaf_rows(spread),
             )
@@ -368,9 +374,10 @@ class _Search:
         self, spread: Spread, downs: tuple[Face, ...], stripe: Stripe, plane: Stripe, pods: int, in_pod: int
     ) -> Counter[Block]:
         found = Counter(self._endpoint_blocks(spread, downs))
-        lengths = self._leaf_lengths(spread)
+        lengths, trays = self._leaf_lengths(spread), self._leaf_trays(spread)
         for pod in range(pods):
-            found.update(stripe_blocks(stripe, lengths[pod * in_pod : (pod + 1) * in_pod], "leaf-spine"))
+            here = slice(pod * in_pod, (pod + 1) * in_pod)
+            found.update(stripe_blocks(stripe, lengths[here], "leaf-spine", trays[here]))
         for block, count in stripe_blocks(plane, (self.room.spine_to_core(),) * pods, "spine-core").items():
             found[block] += count * stripe.uppers
         return found
@@ -384,6 +391,13 @@ class _Search:
 
     def _find_leaf_lengths(self, spread: Spread) -> tuple[float, ...]:
         return tuple(self.room.leaf_to_spine(self._first_rack(spread, leaf)) for leaf in range(spread.leaves))
+
+    def _leaf_trays(self, spread: Spread) -> tuple[frozenset[str], ...]:
+        """Sections between every leaf and the spines."""
+        if self.room.case.site.tray is None:
+            return ()
+        spines = Spot(MIDDLE, None)
+        return tuple(passed(self.room, [(Spot(row, None), spines)]) for row in self._leaf_rows(spread))
 
     def _leaf_rows(self, spread: Spread) -> tuple[int, ...]:
         return tuple(self.room.leaf_row(self._first_rack(spread, leaf)) for leaf in range(spread.leaves))
@@ -402,7 +416,9 @@ class _Search:
         found: Counter[Block] = Counter()
         for hosts, joins, leaf in self._endpoint_joins(spread, i, face):
             length_m = max(self.room.host_to_leaf(host, self._first_rack(spread, leaf)) for host in hosts)
-            found[Block(face, there, joins, length_m)] += 1
+            here = Spot(self.room.leaf_row(self._first_rack(spread, leaf)), None)
+            cables = [(of_host(self.room, host.rack), here) for host in hosts] if self.room.case.site.tray else []
+            found[Block(face, there, joins, length_m, trays=passed(self.room, cables))] += 1
         return found
 
     def _endpoint_joins(self, spread: Spread, i: int, face: Face) -> Iterator[tuple[list[Host], Joins, int]]:

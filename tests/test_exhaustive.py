@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from exhaustive import least
 from exhaustive_cases import random_case
-from exhaustive_catalog import awkward_catalog, sized_catalog
+from exhaustive_catalog import awkward_catalog, sized_catalog, thick_catalog
 
 from gpunet.models.case import Case, Objective
 from gpunet.models.design import Status
@@ -33,14 +33,15 @@ TAKES_LONG = {
     "terms-47",
     "terms-54",
 }
-TAKES_LONG |= {"racks-0", "racks-20", "racks-25", "racks-32"}
+TAKES_LONG |= {"racks-0", "racks-20", "racks-25", "racks-32", "trays-47", "trays-50", "trays-58"}
 """Cases for which plain enumeration, or the proof where a price step is free, takes more than some seconds."""
-CASES = {"plain": 160, "limits": 180, "fabrics": 140, "parts": 50, "terms": 60, "quotes": 80, "racks": 40}
+CASES = {"plain": 160, "limits": 180, "fabrics": 140, "parts": 50, "terms": 60, "quotes": 80, "racks": 40, "trays": 60}
 
 
 @cache
 def catalog(family: str = "") -> Catalog:
-    return sized_catalog() if family == "racks" else awkward_catalog()
+    make = {"racks": sized_catalog, "trays": thick_catalog}
+    return make.get(family, awkward_catalog)()
 
 
 def found_by_solver(case: Case, parts: Catalog) -> tuple[int, ...] | None:

@@ -105,7 +105,7 @@ def test_a_choice_that_overfills_a_tray_is_broken() -> None:
     assert broken(found.data, found.outcome.choice) == ["tray_fill"]
 
 
-@pytest.mark.parametrize("seed", [6, 18, 39])
+@pytest.mark.parametrize("seed", [6, 18, 25])
 def test_engines_agree(seed: int) -> None:
     """HiGHS, SCIP and CP-SAT find the same where a tray binds."""
     parts = thick_catalog()

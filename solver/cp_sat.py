@@ -205,8 +205,14 @@ def solve_cp_sat(data: Instance, clock: Clock) -> Outcome:
             break
         model.cp.add(total <= value)
     if proven:
-        _, found, _ = _minimise(model, model.ranks(), clock)
+        ranks = model.ranks()
+        status, found, bound = _minimise(model, ranks, clock)
         choice = found or choice
+        if data.trays and status is Status.OPTIMAL and bound is not None:
+            model.cp.add(ranks <= round(bound))
+            blocks = enumerate(model.blocks.values(), 1)
+            _, found, _ = _minimise(model, sum(k * i * v for k, vs in blocks for i, v in enumerate(vs)), clock)
+            choice = found or choice
     if choice is None or first is None:
         raise EngineError("no objective was solved")
     return Outcome(Status.OPTIMAL if proven else Status.FEASIBLE, choice, first[0], first[1])

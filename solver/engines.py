@@ -20,6 +20,7 @@ from gpunet.models.case import Objective
 from gpunet.models.design import Status
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.program import Formulation, formulate, read_choice, set_objective, set_tie_break
+from gpunet.solver.program_plant import set_class_order
 
 SEED = 0
 BOUND_TOLERANCE = 1e-3
@@ -133,6 +134,9 @@ def _lexicographic(
     if proven:
         set_tie_break(f)
         raw = with_racks(f, run, clock)
+        if data.trays and raw.status is Status.OPTIMAL and raw.bound is not None:
+            set_class_order(f, round(raw.bound))
+            raw = with_racks(f, run, clock)
         if raw.value_of is not None:
             best = _rounded(f, raw, data, objectives[0])
             if first is not None and best.net(data).of(objectives[0]) != first[0]:

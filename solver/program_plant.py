@@ -27,3 +27,14 @@ def tray_fill(f: Formulation) -> None:
         ]
         if lying:
             f.add("tray_fill", lpSum(lying) <= holds)
+
+
+def set_class_order(f: Formulation, rank: int) -> None:
+    """Among the choices of this rank, let the order of the link classes decide.
+
+    A tray may hold so many blocks of either of two classes built one way; then ranks alone leave open of which.
+    """
+    from pulp import lpSum
+
+    f.add("at_best_rank", f.prob.objective <= rank)
+    f.prob.setObjective(lpSum(k * i * x for k, xs in enumerate(f.x.values(), 1) for i, x in enumerate(xs) if i))

@@ -216,8 +216,8 @@ class TraySection(Strict):
     """One section of tray."""
 
     section: str
-    """``racks-01`` over the racks of a row, ``cross-01`` across the aisles to it, or ``central``; with leaves in the
-    middle of rows ``racks-01-left`` and ``racks-01-right``."""
+    """``racks-01`` over the racks of a row, ``cross-01`` across the aisles to it, or ``central``; with leaves
+    within rows ``racks-01-left`` and ``racks-01-right``."""
     used_mm2: float
     """Cross-section of the cables in it, mm²."""
     limit_mm2: float
@@ -304,7 +304,9 @@ class Result(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         found: dict[str, object] = handler(self)
-        return {name: value for name, value in found.items() if value or name not in ("delivery", "placements", "trays")}
+        return {
+            name: value for name, value in found.items() if value or name not in ("delivery", "placements", "trays")
+        }
 
 
 @dataclass(repr=False)

@@ -19,6 +19,8 @@ from gpunet.solver.layout import Room
 
 Place = str | int
 """Zone of a switch, or the number of the rack that a machine or a switch stands in with machines."""
+WITHIN_ROWS = (Placement.ROW_MIDDLE, Placement.SHORTEST)
+"""Placements in which leaves may have racks of servers on both sides."""
 PER_MM2 = 100
 """Cross-sections are counted in hundredths of a square millimetre, every strand rounded up."""
 
@@ -73,12 +75,13 @@ class Trays:
         return self.room.row_of(place) if isinstance(place, int) else self._rows.get(place)
 
     def over(self, rack: int) -> str:
-        """The tray over a rack: one for the whole row, or one for each side of leaves that stand in its middle."""
-        row, column = divmod(rack, self.room.racks_per_row)
+        """The tray over a rack: one for the whole row, or one for each side of leaves that stand within it."""
+        row = self.room.row_of(rack)
         name = f"racks-{row + 1:02d}"
-        if self.room.case.site.switch_placement is not Placement.ROW_MIDDLE:
+        if self.room.case.site.switch_placement not in WITHIN_ROWS:
             return name
-        return f"{name}-{'left' if column < self.room.racks_per_row // 2 else 'right'}"
+        is_left = self.room.racks[rack].x_m < self.room.row_zones[row].places[0].x_m
+        return f"{name}-{'left' if is_left else 'right'}"
 
 
 def _cross(row: int) -> str:

@@ -11,11 +11,13 @@ from decimal import Decimal
 from gpunet.catalogs import split_medium_id
 from gpunet.models.case import Case, Placement
 from gpunet.models.design import Check
+from gpunet.models.ledger import RackPlace
 from gpunet.models.parts import Cable, Catalog, Fibre
 from gpunet.solver.verify_links import Wiring
 from gpunet.solver.verify_report import Findings
 
 CENTRAL = "central"
+SLIP_M = 1e-6
 PLACE = re.compile(r"(?:r(?P<row>\d+)-(?P<kind>[cn])(?P<number>\d+)|n\d+-c\d+)")
 """A rack of machines (``r01-c05``), a network rack of a row (``r01-n01``) or of the middle (``n01-c03``)."""
 
@@ -64,7 +66,7 @@ def _loads(wiring: Wiring) -> tuple[Counter[str], list[str]]:
     book = wiring.book
     rack_of = {device.name: device.rack for device in book.ledger.devices}
     panel_at = {panel.number: panel.rack for panel in book.ledger.panels}
-    columns = {place.name: place.x_m / book.case.site.rack_pitch_m for place in book.ledger.places}
+    sides = _sides(book.case, book.ledger.places)
     loads: Counter[str] = Counter()
     lost: list[str] = []
 
@@ -73,7 +75,7 @@ def _loads(wiring: Wiring) -> tuple[Counter[str], list[str]]:
         if size is None:
             lost.append(f"{name}: no diameter is known")
             return
-        for section in {s for way in ways for s in _sections(book.case, columns, *way)}:
+        for section in {s for way in ways for s in _sections(sides, *way)}:
             loads[section] += size
 
     ways: dict[int, set[tuple[str, str]]] = {}
@@ -107,7 +109,29 @@ def _size(catalog: Catalog, name: str) -> int | None:
     return math.ceil(100 * math.pi * radius_mm * radius_mm) * part.strands
 
 
-def _sections(case: Case, columns: dict[str, float], one: str, other: str) -> set[str]:
+def _sides(case: Case, places: Iterable[RackPlace]) -> dict[str, str]:
+    """Side of its row's network racks on which each rack of machines stands, where they may stand within the row."""
+    if case.site.switch_placement not in (Placement.ROW_MIDDLE, Placement.SHORTEST):
+        return {}
+    racks: dict[str, tuple[str, int, float]] = {}
+    begins: dict[str, float] = {}
+    for place in places:
+        match = PLACE.fullmatch(place.name)
+        if match is not None and match["row"] is not None:
+            number = int(match["number"])
+            if match["kind"] == "n":
+                begins[match["row"]] = place.x_m - (number - 1) * case.site.rack_pitch_m
+            else:
+                racks[place.name] = match["row"], number, place.x_m
+    found = {}
+    for name, (row, number, x_m) in racks.items():
+        # Where no network rack of the row is in use: racks beyond its place stand further along than their number says.
+        begin = begins.get(row, number * case.site.rack_pitch_m)
+        found[name] = "-left" if x_m < begin - SLIP_M else "-right"
+    return found
+
+
+def _sections(sides: dict[str, str], one: str, other: str) -> set[str]:
     """Sections that a cable between two rack places passes."""
     ends = [(name, PLACE.fullmatch(name)) for name in (one, other)]
     if one == other or any(match is None for _, match in ends):
@@ -119,11 +143,7 @@ def _sections(case: Case, columns: dict[str, float], one: str, other: str) -> se
         row = match["row"]
         rows.append(row)
         if match["kind"] == "c":
-            side = ""
-            if case.site.switch_placement is Placement.ROW_MIDDLE:
-                # Racks beyond the leaves stand further along than their number says.
-                side = "-left" if round(columns[name]) == int(match["number"]) - 1 else "-right"
-            found.add(f"racks-{row}{side}")
+            found.add(f"racks-{row}{sides.get(name, '')}")
     if rows[0] != rows[1]:
         found |= {CENTRAL if row is None else f"cross-{row}" for row in rows}
     return found

@@ -38,8 +38,8 @@ def passed(room: Room, cables: Iterable[tuple[Spot, Spot]]) -> frozenset[str]:
         for spot in (one, other):
             if spot.rack is not None:
                 name = f"racks-{spot.row + 1:02d}"
-                if room.case.site.switch_placement is Placement.ROW_MIDDLE:
-                    name += "-left" if spot.rack % room.columns < room.columns // 2 else "-right"
+                if room.case.site.switch_placement in (Placement.ROW_MIDDLE, Placement.SHORTEST):
+                    name += "-left" if room.rack(spot.rack) < min(room.leaf_zone(spot.rack)) else "-right"
                 found.add(name)
             if one.row != other.row:
                 found.add("central" if spot.row == MIDDLE else f"cross-{spot.row + 1:02d}")

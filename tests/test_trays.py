@@ -116,7 +116,7 @@ def test_engines_agree(seed: int) -> None:
     assert found.outcome.value is not None
 
 
-@pytest.mark.parametrize("placement", ["row-end", "row-middle", "network-row", "top-of-rack"])
+@pytest.mark.parametrize("placement", ["row-end", "row-middle", "network-row", "top-of-rack", "shortest"])
 def test_the_ledger_lies_in_the_sections_that_were_counted(placement: str) -> None:
     """Wherever leaves stand: no section of the wiring holds more than the program counted, and verify agrees."""
     tray = {"width_mm": 200, "depth_mm": 50, "fill": 0.4}

@@ -289,10 +289,9 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
     missing = [grade for grade in grades if grade not in site.fibre]
     if missing:
         usual = site.fibre == Site.model_fields["fibre"].default
-        wider = [(*site.fibre, grade) for grade in missing]
-        every = (*site.fibre, *missing)
+        wider = [*((*site.fibre, grade) for grade in missing), (*site.fibre, *missing)]
         order = Order.ROOM if usual else Order.OWN_FABRIC
-        yield Limit("site.fibre", site.fibre, every, order, How.EACH, [*wider, every], "allowed", is_default=usual)
+        yield Limit("site.fibre", site.fibre, wider[-1], order, How.EACH, wider, "allowed", is_default=usual)
     if site.tray is not None:
         yield from room("tray.width_mm", ENDLESS_MM, finer(site.tray.width_mm, ENDLESS_MM), " mm")
     for field, value, looser, verb in looser_plants(site.plant):

@@ -15,6 +15,7 @@ from gpunet.models.case import FabricName
 from gpunet.models.design import Status
 from gpunet.solver.engines import Outcome
 from gpunet.solver.instance import Choice, Instance, Key
+from gpunet.solver.space import fit_room
 from gpunet.solver.template import Template
 
 MOST_CHOICES = 50_000
@@ -60,7 +61,7 @@ def solve_apart(data: Instance) -> Outcome | None:
                     continue
                 rank = _sum([*([rank] if chosen else []), manager.rank])
                 templates.append(manager.template)
-            elif not _has_space(data, templates):
+            elif not fit_room(data.machines.room, [[t] for t in templates]):
                 continue
             if best is None or rank < best[0]:
                 best = rank, templates
@@ -135,15 +136,5 @@ def _manages(data: Instance, templates: list[Template], oob: Template) -> bool:
     return (
         management.row_ports(oob) - in_rows >= management.fixed_ports
         and management.central_ports(oob) >= central
-        and _has_space(data, every)
-    )
-
-
-def _has_space(data: Instance, templates: list[Template]) -> bool:
-    facts, room = [t.facts for t in templates], data.machines.room
-    return (
-        sum(x.leaf_load for x in facts) <= data.leaf_room
-        and sum(x.central_load for x in facts) <= data.central_room
-        and sum(x.top_units for x in facts) <= room.free_units
-        and sum(x.top_mw for x in facts) <= room.free_mw
+        and fit_room(data.machines.room, [[t] for t in every])
     )

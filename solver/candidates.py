@@ -361,18 +361,6 @@ def instance(compiled: Compiled, held: Held) -> Instance:
             ways[key] = compiled.measures[FabricName.OOB].book.ways(link.pair, link.step_m, link.shape)
         leaf_ports = {id(t): t.downs[0].cages * t.downs[0].ports for t in templates[FabricName.OOB]}
         management = Management(*compiled.management_keys, compiled.endpoints.future_cages, leaf_ports)
-    room = compiled.machines.room
-    largest = max(
-        (
-            compiled.measures[f].rack_share(s)
-            for f, e in compiled.eligible.items()
-            for s in e.switches
-            if compiled.measures[f].rack_share(s) <= 1_000_000
-        ),
-        default=0,
-    )
-    # First-fit never leaves a rack emptier than the largest switch, so this much always fits.
-    fill = 1_000_000 - largest
     parts = {p for t in templates.values() for x in t for p in x.switches} | {
         p for ws in ways.values() for w in ws for p, _ in w.parts
     }
@@ -388,9 +376,7 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         fixed_parts=compiled.fixed_parts,
         storage_optional=compiled.storage_optional,
         management=management,
-        leaf_room=room.leaf_width * fill,
-        central_room=room.central_width * fill,
-        racks=NetworkRacks.of(room, templates, compiled.storage_optional, compiled.endpoints),
+        racks=NetworkRacks.of(compiled.machines.room, templates, compiled.storage_optional, compiled.endpoints),
         terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None}
         | compiled.offered_adapters,
         trays=Trays(room).limits,

@@ -121,10 +121,15 @@ class _Model:
         ):
             if limit is not None:
                 cp.add(self.total(objective) + more <= limit)
-        if data.racks is None:
-            cp.add(self._sum(lambda t: t.facts.leaf_load, "leaf_load") <= data.leaf_room)
-            cp.add(self._sum(lambda t: t.facts.central_load, "central_load") <= data.central_room)
         room = data.machines.room
+        if data.racks is None:
+            leaves = self._sum(lambda t: t.facts.leaf_load, "leaf_load")
+            central = self._sum(lambda t: t.facts.central_load, "central_load")
+            for fabric, templates in data.templates.items():
+                in_rows = self.look_up(fabric, [t.facts.leaf_reserve for t in templates], "leaf_reserve")
+                in_middle = self.look_up(fabric, [t.facts.central_reserve for t in templates], "central_reserve")
+                cp.add(leaves + in_rows <= room.leaf_room)
+                cp.add(central + in_middle <= room.central_room)
         cp.add(self._sum(lambda t: t.facts.top_units, "top_units") <= room.free_units)
         cp.add(self._sum(lambda t: t.facts.top_mw, "top_mw") <= room.free_mw)
         for section, most in data.trays.items():

@@ -28,6 +28,8 @@ def _beats(a: Template, b: Template) -> bool:
         and all(n <= b.switches[part] for part, n in a.switches.items())
         and x.leaf_load <= y.leaf_load
         and x.central_load <= y.central_load
+        and x.leaf_reserve <= y.leaf_reserve
+        and x.central_reserve <= y.central_reserve
         and x.top_units <= y.top_units
         and x.top_mw <= y.top_mw
         and x.stands == y.stands

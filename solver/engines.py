@@ -21,6 +21,7 @@ from gpunet.models.design import Status
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.program import Formulation, formulate, read_choice, set_objective, set_tie_break
 from gpunet.solver.program_plant import set_class_order
+from gpunet.solver.space import fit_on_top, fit_zones
 
 SEED = 0
 BOUND_TOLERANCE = 1e-3
@@ -198,14 +199,10 @@ def broken(data: Instance, choice: Choice) -> list[str]:
         found.append("power_ceiling")
     if data.site_limit is not None and net.power + data.servers_mw > data.site_limit:
         found.append("site_power")
-    facts = [t.facts for t in choice.templates.values()]
-    by_share = (
-        sum(x.leaf_load for x in facts) > data.leaf_room or sum(x.central_load for x in facts) > data.central_room
-    )
-    if by_share if data.racks is None else data.racks.is_beyond(choice.templates):
+    room, chosen = data.machines.room, [[t] for t in choice.templates.values()]
+    if not fit_zones(room, chosen) if data.racks is None else data.racks.is_beyond(choice.templates):
         found.append("network_space")
-    room = data.machines.room
-    if sum(x.top_units for x in facts) > room.free_units or sum(x.top_mw for x in facts) > room.free_mw:
+    if not fit_on_top(room, chosen):
         found.append("top_of_rack_space")
     if any(load > data.trays[section] for section, load in choice.tray_loads(data).items()):
         found.append("tray_fill")

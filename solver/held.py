@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpunet.models.case import FabricName, Objective
@@ -12,7 +11,8 @@ from gpunet.solver.dominance import undominated
 from gpunet.solver.purchase_bound import most_weight, not_outweighed, pieces_in_all
 from gpunet.solver.racks_bound import by_racks_alone, lean
 from gpunet.solver.scope import OBJECTIVES, Cutoff, Scope, StandIn
-from gpunet.solver.template import Facts, Template
+from gpunet.solver.space import fit_room
+from gpunet.solver.template import Template
 
 FIRST_PIECES = 10_000
 """Pieces of one part in the largest design, as first guessed."""
@@ -86,7 +86,9 @@ def held_within(
         if largest <= pieces:
             break
         pieces = 2 * largest
-    return held if _has_room(compiled, held) else every_within(compiled, cutoffs, first, kept, finder, True, None)
+    if fit_room(compiled.machines.room, list(held.values())):
+        return held
+    return every_within(compiled, cutoffs, first, kept, finder, True, None)
 
 
 def every_within(
@@ -147,7 +149,7 @@ def _tightened(
     """A cutoff with the best templates of a group as stand-ins, where spares and terms of sale leave the proof room.
 
     A stand-in takes the place of any template that has no fewer switches and weighs more, parts at their least, than
-    the stand-in can ever add: so no such template is in a best design. Room is looked at afterwards (``_has_room``).
+    the stand-in can ever add: so no such template is in a best design. Room is looked at afterwards (``fit_room``).
     """
     if pieces is None:
         return cutoff
@@ -157,18 +159,3 @@ def _tightened(
         if most is not None:
             found.append(StandIn(t.n_leaves, t.n_spines + t.n_cores, OBJECTIVES.index(first), most))
     return dataclasses.replace(cutoff, stand_ins=tuple(found))
-
-
-def _has_room(compiled: Compiled, held: Held) -> bool:
-    """Whether any choice among the templates held fits the room: then stand-ins always do."""
-    rest, room = instance(compiled, {}), compiled.machines.room
-
-    def most(of: Callable[[Facts], int]) -> int:
-        return sum(max((of(t.facts) for t in ts), default=0) for ts in held.values())
-
-    return (
-        most(lambda x: x.leaf_load) <= rest.leaf_room
-        and most(lambda x: x.central_load) <= rest.central_room
-        and most(lambda x: x.top_units) <= room.free_units
-        and most(lambda x: x.top_mw) <= room.free_mw
-    )

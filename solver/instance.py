@@ -78,10 +78,6 @@ class Instance:
     storage_optional: bool
     """True when the backend may carry storage instead of a storage fabric of its own."""
     management: Management | None
-    leaf_room: int
-    """Millionths of a rack that may be filled in one row zone."""
-    central_room: int
-    """Millionths of a rack that may be filled in the central zone."""
     terms: dict[str, PartTerms] = field(default_factory=dict)
     """Stock, spares, supply and terms of sale of the parts that have any; of adapters, which are fixed, only those
     that suppliers offer."""

@@ -206,6 +206,16 @@ class Room:
         return self.rack_mw - self.servers_per_rack * self.server_mw
 
     @property
+    def leaf_room(self) -> int:
+        """What one row zone holds, millionths of a rack."""
+        return self.leaf_width * 1_000_000
+
+    @property
+    def central_room(self) -> int:
+        """What the central zone holds, millionths of a rack."""
+        return self.central_width * 1_000_000
+
+    @property
     def counts_network_racks(self) -> bool:
         """True where a network rack has a price, or their number a limit."""
         return self.case.site.rack.cost_usd is not None or self.case.limits.racks is not None

@@ -18,6 +18,7 @@ from gpunet.solver.apart import solve_apart
 from gpunet.solver.dominance import undominated
 from gpunet.solver.engines import Engine, EngineError, solve
 from gpunet.solver.instance import Choice, Instance, Key
+from gpunet.solver.space import fit_room
 from gpunet.solver.structures import (
     Allowed,
     Build,
@@ -60,14 +61,7 @@ def is_coupled(data: Instance) -> bool:
     ceilings = (data.cost_limit, data.power_limit, data.site_limit, limits.racks, limits.skus, limits.vendors)
     if data.terms or data.racks is not None or any(limit is not None for limit in ceilings):
         return True
-    room = data.machines.room
-    facts = [[t.facts for t in ts] for ts in data.templates.values() if ts]
-    return (
-        sum(max(x.leaf_load for x in some) for some in facts) > data.leaf_room
-        or sum(max(x.central_load for x in some) for some in facts) > data.central_room
-        or sum(max(x.top_units for x in some) for some in facts) > room.free_units
-        or sum(max(x.top_mw for x in some) for some in facts) > room.free_mw
-    )
+    return not fit_room(data.machines.room, list(data.templates.values()))
 
 
 def best_of_structures(

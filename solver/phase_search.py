@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
-from gpunet.solver.candidates import Compiled, best_of, instance, within
+from gpunet.solver.candidates import Compiled, best_of, within
 from gpunet.solver.dominance import undominated
 from gpunet.solver.engines import Clock, Engine
 from gpunet.solver.links import Way
@@ -25,6 +25,7 @@ from gpunet.solver.phase_program import Built, Step, built_of, cost_of, parts_of
 from gpunet.solver.prices import PriceList
 from gpunet.solver.scope import Cutoff, Scope
 from gpunet.solver.search import WIDER
+from gpunet.solver.space import fit_room
 from gpunet.solver.template import LinkClass, Template
 
 COST = Objective.COST
@@ -113,15 +114,7 @@ class Stage:
 
     def fitting(self, templates: Iterable[Template]) -> list[Template]:
         """Those that fit the room by themselves."""
-        empty, room = instance(self.compiled, {}), self.compiled.machines.room
-        return [
-            t
-            for t in templates
-            if t.facts.leaf_load <= empty.leaf_room
-            and t.facts.central_load <= empty.central_room
-            and t.facts.top_units <= room.free_units
-            and t.facts.top_mw <= room.free_mw
-        ]
+        return [t for t in templates if fit_room(self.compiled.machines.room, [[t]])]
 
     def ways(self, link: LinkClass) -> tuple[Way, ...]:
         """Every way to build a block of a class."""

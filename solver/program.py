@@ -32,6 +32,7 @@ from gpunet.solver.program_purchase import (
     supplier_limit,
     supply,
 )
+from gpunet.solver.program_room import network_racks, network_space, rack_limit, top_of_rack_space
 from gpunet.solver.template import Template
 
 
@@ -212,64 +213,6 @@ def site_power(f: Formulation) -> None:
     """
     if f.data.site_limit is not None:
         f.add("site_power", f.total(Objective.POWER) <= f.data.site_limit - f.data.servers_mw)
-
-
-def network_space(f: Formulation) -> None:
-    r"""The switches of every zone fit the rack places kept for it, by units and by watts.
-
-    sum_t leaf[t] z[t] <= W_leaf;  sum_t central[t] z[t] <= W_central   (shares of a rack)
-    Where racks have a price or a limit they are counted one by one in place of this (network_racks).
-    """
-    from pulp import lpSum
-
-    if f.data.racks is not None:
-        return
-    f.add("network_space", lpSum(t.facts.leaf_load * z for t, z in f.chosen()) <= f.data.leaf_room)
-    f.add("network_space", lpSum(t.facts.central_load * z for t, z in f.chosen()) <= f.data.central_room)
-
-
-def top_of_rack_space(f: Formulation) -> None:
-    r"""Leaves on top of servers fit what the fullest rack has left, by units and by watts.
-
-    sum_t units[t] z[t] <= free units;  sum_t watts[t] z[t] <= free watts
-    """
-    from pulp import lpSum
-
-    room = f.data.machines.room
-    if any(t.facts.top_units for t, _ in f.chosen()):
-        f.add("top_of_rack_space", lpSum(t.facts.top_units * z for t, z in f.chosen()) <= room.free_units)
-        f.add("top_of_rack_space", lpSum(t.facts.top_mw * z for t, z in f.chosen()) <= room.free_mw)
-
-
-def network_racks(f: Formulation) -> None:
-    r"""A rack counts wherever a switch stands, and holds no more than its units and its watts; a zone has so many.
-
-    for every zone: units * R >= sum_t units[t] z[t];  watts * R >= sum_t watts[t] z[t];
-    per rack[s] * R >= sum_t n[t,s] z[t] for every size s of switch
-    R <= places of the zone
-    R >= racks * (sum_f sum_{t in members of f} z[t] - fabrics + 1) where packing a choice has shown that it needs more
-    """
-    from pulp import lpSum
-
-    if f.data.racks is None:
-        return
-    for g, group in enumerate(f.data.racks.groups):
-        racks = f.var(f"racks_{g}", group.most)
-        f.racks.append(racks)
-        for loads, holds in f.data.racks.bounds(g):
-            taken = lpSum(loads[id(t)] * z for t, z in f.chosen() if id(t) in loads)
-            f.add("network_racks", taken - holds * racks <= 0)
-    f.told(f.data.racks.cuts)
-
-
-def rack_limit(f: Formulation) -> None:
-    r"""No more network racks than limits.racks, each zone packed into the fewest.
-
-    sum over zones of R <= limit
-    """
-    limit = f.data.case.limits.racks
-    if limit is not None and f.racks:
-        f.add("rack_limit", f.network_racks() <= limit)
 
 
 def _limit_distinct(f: Formulation, name: str, most: int, label: Callable[[str], str]) -> None:

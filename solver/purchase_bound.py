@@ -64,9 +64,10 @@ def not_outweighed(measure: Measure, templates: list[Template], objective: Objec
 
 def _room(t: Template) -> tuple[int, ...]:
     x = t.facts
-    loads = (x.leaf_load, x.central_load, x.top_units, x.top_mw, x.row_switches, x.central_switches)
+    zones = (x.leaf_load, x.central_load, x.leaf_reserve, x.central_reserve)
+    loads = (x.top_units, x.top_mw, x.row_switches, x.central_switches)
     # Which of two can carry storage is a difference too.
-    return (*loads, int(t.carries_storage), -int(t.carries_storage))
+    return (*zones, *loads, int(t.carries_storage), -int(t.carries_storage))
 
 
 def _within(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

@@ -211,6 +211,10 @@ class Facts:
     """Share of a rack that the leaves of the fullest row zone take, millionths."""
     central_load: int = 0
     """Share of a rack that all switches in the central zone take, millionths."""
+    leaf_reserve: int = 0
+    """Most that first-fit may leave free in a row zone, for the largest leaf there is one, millionths of a rack."""
+    central_reserve: int = 0
+    """Most that first-fit may leave free in the central zone, for the largest switch there, millionths of a rack."""
     top_units: int = 0
     """Rack units that leaves take on top of servers in the fullest rack."""
     top_mw: int = 0
@@ -564,6 +568,8 @@ class Measure:
             facts.links += wing.facts.links
             facts.leaf_load += wing.facts.leaf_load
             facts.central_load += wing.facts.central_load
+            facts.leaf_reserve = max(facts.leaf_reserve, wing.facts.leaf_reserve)
+            facts.central_reserve = max(facts.central_reserve, wing.facts.central_reserve)
             facts.top_units += wing.facts.top_units
             facts.top_mw += wing.facts.top_mw
             facts.row_switches += wing.facts.row_switches
@@ -662,9 +668,13 @@ class Measure:
             t.facts.central_switches -= t.central_leaves == 1
             if not one_pool and t.facts.leaf_load < in_rows * share:
                 t.facts.leaf_load += share
+        in_rows, in_middle = share if t.facts.leaf_load else 0, share if t.facts.central_load else 0
         for upper, count in ((t.spine, t.n_spines), (t.core, t.n_cores)):
             if upper is not None:
                 t.facts.central_load += count * self.rack_share(upper.switch)
+                in_middle = max(in_middle, self.rack_share(upper.switch))
+        t.facts.leaf_reserve = (self.room.leaf_width - 1) * in_rows
+        t.facts.central_reserve = (self.room.central_width - 1) * in_middle
         t.facts.switch_weight = sum(
             (
                 self.switch_weight(s).times(n)

@@ -5,6 +5,7 @@ That the engines agree on every shipped case stands in ``test_cases``.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import subprocess
 import sys
@@ -155,7 +156,10 @@ def test_limits_that_an_answer_breaks_are_named() -> None:
     assert broken(limited(vendors=n_vendors - 1), choice) == ["vendor_limit"]
     site = case.site.model_copy(update={"power_kw": (total.power + data.servers_mw - 1) / 1e6})
     assert broken(dataclasses.replace(data, case=case.model_copy(update={"site": site})), choice) == ["site_power"]
-    assert broken(dataclasses.replace(data, leaf_room=-1), choice) == ["network_space"]
+    full = copy.copy(data.machines.room)
+    full.leaf_width = 0
+    machines = dataclasses.replace(data.machines, room=full)
+    assert broken(dataclasses.replace(data, machines=machines), choice) == ["network_space"]
     built = {key: [n + 1 for n in counts] for key, counts in choice.built.items()}
     assert broken(data, dataclasses.replace(choice, built=built)) == ["every_link_built"]
 

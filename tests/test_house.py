@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from gpunet.models.case import Case
 from gpunet.models.evidence import Fact
-from gpunet.solver import program, program_plant, program_purchase
+from gpunet.solver import program, program_plant, program_purchase, program_room
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ("models", "catalogs", "solver", "gpunet")
@@ -98,6 +98,7 @@ FENCES = {
         "solver/program.py",
         "solver/program_plant.py",
         "solver/program_purchase.py",
+        "solver/program_room.py",
         "solver/phase_program.py",
         "solver/engines.py",
     },
@@ -219,7 +220,7 @@ def test_every_constraint_is_a_family() -> None:
     assert len(set(names)) == len(names)
     functions = [
         found
-        for module in (program, program_plant, program_purchase)
+        for module in (program, program_plant, program_purchase, program_room)
         for found in inspect.getmembers(module, inspect.isfunction)
         if found[1].__module__ == module.__name__
     ]

@@ -121,6 +121,25 @@ def test_no_place_is_left_empty_for_fear(engine: str, power_kw: float, racks: in
     assert racks_of(design) == racks
 
 
+@pytest.mark.parametrize(("per_row", "central"), [(3, 1), (2, 2), (2, 1), (1, 2), (1, 1)])
+def test_a_part_allowed_takes_no_place_from_others(per_row: int, central: int) -> None:
+    """A chassis of half a rack, allowed beside the switch of the design, never makes the design of a tight room worse.
+
+    Space was once kept for the largest switch allowed, which made a better design impossible when one was allowed.
+    """
+    data = yaml.safe_load((CASES / "rack-price.yaml").read_text())
+    data["site"] |= {"network_racks_per_row": per_row, "network_racks_central": central}
+    data["site"]["rack"] = {"power_kw": 12.1}
+    alone = search(compile_case(Case.model_validate({"name": "tight", **data}), CATALOG)).outcome
+    data["fabrics"]["backend"]["parts"]["allow"] += ["ib-q3400"]
+    beside = search(compile_case(Case.model_validate({"name": "tight", **data}), CATALOG)).outcome
+    assert alone.status is Status.OPTIMAL
+    assert beside.status is Status.OPTIMAL
+    assert alone.value is not None
+    assert beside.value is not None
+    assert beside.value <= alone.value
+
+
 def test_an_answer_with_racks_too_many_is_refused() -> None:
     """Whatever an engine says, the racks of its answer are counted once more."""
     data = yaml.safe_load((CASES / "rack-price.yaml").read_text())

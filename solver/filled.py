@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gpunet.models.parts import Switch
 from gpunet.solver.ports import Face
 from gpunet.solver.scope import OBJECTIVES, Bound, Cutoff, Scope, Spread, least_link, plus
+from gpunet.solver.space import fit_on_top, fit_zones
 from gpunet.solver.template import SPINE_CORE, Template, Upper
 from gpunet.solver.tray_bound import overfills
 
@@ -82,6 +83,10 @@ def template_within(
         return None
     if not cutoff.passes(_refined(scope, t, base), t.n_leaves, t.n_spines + t.n_cores):
         return None
+    if not scope.measure.has_places_for_uppers(t):
+        # Filling costs more than this, and at a low price of a small switch most templates end here.
+        scope.refuse("network_racks")
+        return None
     return accept(scope, t)
 
 
@@ -89,8 +94,11 @@ def accept(scope: Scope, t: Template) -> Template | None:
     """Fill a template's facts; none when the room or a limit of the fabric refuses it."""
     scope.measure.fill(t)
     spec, room = scope.spec, scope.measure.room
-    if t.facts.top_units > room.free_units or t.facts.top_mw > room.free_mw:
+    if not fit_on_top(room, [[t]]):
         scope.refuse("site.rack")
+        return None
+    if not room.counts_network_racks and not fit_zones(room, [[t]]):
+        scope.refuse("network_racks")
         return None
     if spec.latency_ns is not None and (t.facts.latency_ns is None or t.facts.latency_ns > spec.latency_ns):
         scope.refuse("latency_ns")

@@ -17,6 +17,7 @@ from gpunet.solver.template import ENDPOINT_LEAF, LEAF_SPINE
 from gpunet.solver.templates import enumerate_templates
 
 WORDS = {
+    "network_racks": "site.network_racks_per_row or site.network_racks_central: places too few for the switches",
     "interconnect": "a link that no allowed module, fibre or cable can make",
     "site.tray": "site.tray: more cable than the trays hold",
     "lossless": "lossless: headroom beyond the buffer of a switch",

@@ -66,7 +66,8 @@ def gain_of(bench: Workbench, by: str, fabrics: tuple[FabricName, ...], parts: t
 
     def look(chosen: tuple[str, ...]) -> None:
         answer = then(chosen)
-        if answer.value >= today.value:
+        # Latency counts every fibre that is permitted, so that letting one in may end in no design at all.
+        if answer.value >= today.value if answer.is_optimal else len(chosen) == 1:
             return
         if len(chosen) > 1:
             look(chosen[: len(chosen) // 2])
@@ -77,7 +78,8 @@ def gain_of(bench: Workbench, by: str, fabrics: tuple[FabricName, ...], parts: t
 
     saved = None
     if _can_give_way(bench, by):
-        saved = (today.value - then(parts).value) / unit
+        admitted = then(parts)
+        saved = (today.value - admitted.value) / unit if admitted.is_optimal else 0.0
         look(parts)
     return ShutOut(
         by=by,

@@ -379,5 +379,5 @@ def instance(compiled: Compiled, held: Held) -> Instance:
         racks=NetworkRacks.of(compiled.machines.room, templates, compiled.storage_optional, compiled.endpoints),
         terms={p: terms for p in sorted(parts) if (terms := compiled.prices.terms(p)) is not None}
         | compiled.offered_adapters,
-        trays=Trays(room).limits,
+        trays=Trays(compiled.machines.room).limits,
     )

@@ -13,12 +13,12 @@ from gpunet.catalogs.findings import Finding, Level
 from gpunet.catalogs.load import FILES, find_part
 from gpunet.catalogs.media import split_medium_id
 from gpunet.models.evidence import Fact, How, Price, Source
-from gpunet.models.parts import CageGroup, Catalog, OpticalInterface
+from gpunet.models.parts import Airflow, CageGroup, Catalog, OpticalInterface
 
 __all__ = ["Finding", "Level", "check_catalog"]
 
 _LEVELS = tuple(Level)
-_SOURCED = (Fact, Price, CageGroup, OpticalInterface)
+_SOURCED = (Airflow, Fact, Price, CageGroup, OpticalInterface)
 
 
 def check_catalog(catalog: Catalog, today: date | None = None) -> list[Finding]:
@@ -83,7 +83,7 @@ def _evidence(catalog: Catalog, today: date | None) -> Iterator[Finding]:
                 yield Finding(Level.INFO, stem, key, f"more than a year old: {', '.join(old)}")
 
 
-def _sourced(value: object, path: str) -> Iterator[tuple[str, Fact | Price | CageGroup | OpticalInterface]]:
+def _sourced(value: object, path: str) -> Iterator[tuple[str, Airflow | Fact | Price | CageGroup | OpticalInterface]]:
     """Everything with a source inside a part, with its place."""
     if isinstance(value, _SOURCED):
         yield path, value

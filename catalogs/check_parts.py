@@ -101,11 +101,15 @@ def _cage(group: CageGroup, place: str) -> Report:
             yield Level.ERROR, here, f"lanes of {mode.lane_gbps:g} Gb/s in a cage of {group.lane_gbps:g}"
     if len(set(group.modes)) < len(group.modes):
         yield Level.ERROR, f"{place}.modes", "a mode is listed twice"
-    if group.hot:
-        if group.hot.count > group.count:
-            yield Level.ERROR, f"{place}.hot", f"{group.hot.count} hot cages of {group.count}"
-        if group.power_limit_w and group.hot.power_limit_w.v <= group.power_limit_w.v:
-            yield Level.ERROR, f"{place}.hot", "the limit of the hot cages is not above that of the rest"
+    other = group.power_to_port
+    for where, hot, rest in (
+        (f"{place}.hot", group.hot, group.power_limit_w),
+        (f"{place}.power_to_port.hot", other and other.hot, other and other.power_limit_w),
+    ):
+        if hot and hot.count > group.count:
+            yield Level.ERROR, where, f"{hot.count} hot cages of {group.count}"
+        if hot and rest and hot.power_limit_w.v <= rest.v:
+            yield Level.ERROR, where, "the limit of the hot cages is not above that of the rest"
 
 
 def _server(server: Server, catalog: Catalog) -> Report:

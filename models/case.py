@@ -17,7 +17,7 @@ from pydantic import (
 
 from gpunet.models.base import Strict
 from gpunet.models.lossless import Lossless
-from gpunet.models.parts import Protocol
+from gpunet.models.parts import AirDirection, Protocol
 from gpunet.models.phase import Phase
 from gpunet.models.plant import Plant, Tray
 from gpunet.models.quote import Day, QuoteFile
@@ -241,6 +241,9 @@ class Rack(Strict):
     """Power, kW."""
     cooling_kw: PositiveFloat | None = None
     """Heat that can be removed, kW; as much as the power when empty."""
+    airflow: AirDirection | None = None
+    """Which way switches must blow: ``port-to-power`` or ``power-to-port``. Switches that are not offered so, or of
+    which it is not known, are not used. Any way when empty."""
     cost_usd: NonNegativeFloat | None = None
     """Price of a network rack with its power distribution, USD: paid for every rack that a switch stands in, but for
     racks of servers. Network racks are not paid for when empty."""

@@ -82,6 +82,35 @@ class HotCages(Strict):
     """Limit for one module in these cages, W."""
 
 
+class CageLimits(Strict):
+    """Limits of the cages of a group under one airflow."""
+
+    power_limit_w: Fact
+    """Limit for one module, W, for every cage of the group."""
+    hot: HotCages | None = None
+    """The cages with a higher limit, where the limit differs by port number."""
+
+
+class AirDirection(StrEnum):
+    """Which way a switch blows. The ports are what vendors call the connector side, the IO side or the front."""
+
+    PORT_TO_POWER = "port-to-power"
+    POWER_TO_PORT = "power-to-port"
+
+
+class Airflow(Strict):
+    """The directions in which a switch can be ordered, with their evidence."""
+
+    offered: tuple[AirDirection, ...]
+    """Directions; empty for a switch without fans, which blows neither way."""
+    how: How
+    """Whether it was read, recalled or estimated."""
+    src: str
+    """Key in ``catalogs/sources.yaml``."""
+    note: str = ""
+    """The vendor's own words, or a doubt about a reading."""
+
+
 class CageGroup(Strict):
     """Cages of one kind on a switch, NIC or server."""
 
@@ -103,6 +132,8 @@ class CageGroup(Strict):
     """Limit for one module, W, for every cage of the group; none where no limit is published."""
     hot: HotCages | None = None
     """The cages with a higher limit, where the limit differs by port number."""
+    power_to_port: CageLimits | None = None
+    """Limits where the air enters at the power supplies, where they are others; those above hold for the other way."""
     fabric: bool = True
     """False for management or test cages, which carry no fabric link."""
     also_accepts: tuple[FormFactor, ...] = ()
@@ -165,8 +196,8 @@ class Switch(Part):
     """Height, rack units."""
     latency_ns: Fact | None = None
     """Port-to-port latency, ns; none where no figure is published."""
-    airflow: str = ""
-    """Directions offered."""
+    airflow: Airflow | None = None
+    """Directions offered; none where they are not known."""
     cooling: str = "air"
     """``air`` or ``liquid``."""
     buffer_mb: Fact | None = None

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from gpunet.models.case import Case, FabricBase, FabricName, Objective, PartFilter, Placement, StorageMode, Topology
 from gpunet.models.parts import Catalog, FormFactor, Protocol, Switch
 from gpunet.solver import demand
+from gpunet.solver.airflow import breathing
 from gpunet.solver.coding import coded
 from gpunet.solver.demand import RJ45_PORT, Endpoints, Machines, NoPortsError
 from gpunet.solver.eligible import Eligible, eligible
@@ -92,7 +93,7 @@ def compile_case(
     Cases compiled with the same ``tables``, against one catalogue, share interconnects. ``machines`` may stand in
     another room than the case gives, ``prices`` be others than its own.
     """
-    catalog = coded(case, catalog)
+    catalog = breathing(case, coded(case, catalog))
     tables, prices = tables or Tables(), prices or PriceList(case, catalog)
     machines = machines or demand.survey(case, catalog)
     compiled = Compiled(case, catalog, machines, prices, {}, {}, {}, ZERO, {}, storage_optional=False)

@@ -9,6 +9,7 @@ from typing import TypeVar
 from gpunet.models.case import Backend, Case, FabricBase, FabricName, PartFilter, Storage
 from gpunet.models.lossless import UnknownBuffers
 from gpunet.models.parts import Catalog, Part, Protocol, SoldByLength, Status, Switch
+from gpunet.solver.airflow import against_the_air
 from gpunet.solver.interconnects import LinkParts
 from gpunet.solver.prices import PriceList
 
@@ -59,6 +60,8 @@ def eligible(case: Case, catalog: Catalog, prices: PriceList, fabric: FabricName
     for s in keep("switch", catalog.switches).values():
         if s.protocol not in spec.protocols:
             shut_out[s.id] = f"fabrics.{fabric.value}.protocols"
+        elif (against := against_the_air(case, s)) is not None:
+            shut_out[s.id] = against
         elif unknown_buffer(s, spec):
             shut_out[s.id] = f"fabrics.{fabric.value}.lossless.unknown_buffers"
         elif s.independent_switches > 1:

@@ -32,7 +32,7 @@ from gpunet.models.case import (
     Striping,
 )
 from gpunet.models.lossless import Lossless, UnknownBuffers
-from gpunet.models.parts import Catalog, Protocol, ServerRole, Status
+from gpunet.models.parts import AirDirection, Catalog, Protocol, ServerRole, Status
 from gpunet.solver.demand import cages_of
 from gpunet.solver.eligible import KINDS, PANELS, parts_by_kind
 from gpunet.solver.ladders import Ladder, Shares, down, finer, looser_plants, up
@@ -263,6 +263,9 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
     yield from room("rack.power_kw", ENDLESS_KW, finer(site.rack.power_kw, ENDLESS_KW), " kW")
     if site.rack.cooling_kw is not None:
         yield from room("rack.cooling_kw", None, finer(site.rack.cooling_kw, ENDLESS_KW), " kW")
+    if site.rack.airflow is not None:
+        ways = [way for way in AirDirection if way is not site.rack.airflow]
+        yield Limit("site.rack.airflow", site.rack.airflow, None, Order.OWN_ROOM, How.EACH, [*ways, None], "needed")
     per_rack = site.servers_per_rack or 1
     yield from room("servers_per_rack", None, down(per_rack, 1), "", choice=True)
     for field in ("rows", "racks_per_row"):
@@ -273,12 +276,9 @@ def _site(case: Case, catalog: Catalog, zones: tuple[int, int] | None) -> Iterat
         value = getattr(site, field)
         now = value or (zones[i] if zones else None)
         if now is not None:
-            nearer = up(now, WIDER_ZONES * now)
-            order = Order.ROOM if value is None else Order.OWN_ROOM
-            away = WIDER_ZONES * now
-            yield Limit(
-                f"site.{field}", now, away, order, How.ALONG, nearer, "kept", " racks", None, value is None, True
-            )
+            away, order = WIDER_ZONES * now, Order.ROOM if value is None else Order.OWN_ROOM
+            kept = How.ALONG, up(now, away), "kept", " racks", None, value is None, True
+            yield Limit(f"site.{field}", now, away, order, *kept)
     if site.switch_placement is not Placement.ROW_END:
         others = [p for p in Placement if p in FIXED_PLACEMENTS and p is not site.switch_placement]
         yield Limit(

@@ -56,6 +56,9 @@ def _site(case: Case) -> Iterator[Looser]:
     if site.rack.cooling_kw is not None:
         rack = rack.model_copy(update={"cooling_kw": site.rack.cooling_kw + 1})
     yield Looser("site.rack.power_kw", "1 kW more, power and cooling", with_site(rack=rack))
+    if site.rack.airflow is not None:
+        any_way = site.rack.model_copy(update={"airflow": None})
+        yield Looser("site.rack.airflow", "any airflow", with_site(rack=any_way))
     grades = get_args(get_args(Site.model_fields["fibre"].annotation)[0])
     for grade in grades:
         if grade not in site.fibre:

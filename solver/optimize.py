@@ -22,6 +22,7 @@ from gpunet.models.design import (
 from gpunet.models.ledger import Ledger
 from gpunet.models.parts import Catalog
 from gpunet.models.parts import Status as PartStatus
+from gpunet.solver.airflow import air_to_order
 from gpunet.solver.bill import Bill, make_bill
 from gpunet.solver.build import Builder
 from gpunet.solver.candidates import Compiled, compile_case
@@ -343,6 +344,8 @@ def _warnings(compiled: Compiled, choice: Choice, bill: Bill) -> tuple[str, ...]
         if t.spine is not None and t.striping.value == "ports":
             found.append(f"{t.fabric.value}: striping counts ports only: not proven non-blocking")
         for switch in {s.id: s for s in (t.leaf, *(u.switch for u in (t.spine, t.core) if u))}.values():
+            if (order := air_to_order(compiled.case, switch)) is not None:
+                found.append(order)
             for module, limitation in switch.limits_modules.items():
                 if module in modules:
                     found.append(f"{module} in {switch.id}: {limitation}")

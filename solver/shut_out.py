@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.study_explain import ShutOut, ShutOutPart
 from gpunet.solver.admit import admit, shut_out
+from gpunet.solver.airflow import SETTING
 from gpunet.solver.eligible import NOT_OWNED
 from gpunet.solver.price_ranges import changes
 from gpunet.solver.workbench import Answer, Workbench
+
+WITH_MORE = ("limits.lead_time_weeks", SETTING)
+"""Settings whose reasons go on with what is so about each part."""
 
 
 class Group(NamedTuple):
@@ -28,7 +32,7 @@ def shut_out_groups(bench: Workbench) -> list[Group]:
     for fabric, reasons in kept_out.items():
         glass = {f.id: "site.fibre" for f in bench.catalog.fibres.values() if f.grade not in bench.case.site.fibre}
         for part, reason in {**glass, **reasons}.items():
-            by = "limits.lead_time_weeks" if reason.startswith("limits.lead_time_weeks") else reason
+            by = next((limit for limit in WITH_MORE if reason.startswith(f"{limit}:")), reason)
             parts.setdefault(by, set()).add(part)
             fabrics.setdefault(by, set()).add(fabric)
     order = list(FabricName)

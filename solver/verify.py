@@ -29,6 +29,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         verify_ports,
         verify_site,
     )
+    from gpunet.solver.verify_airflow import check_airflow
     from gpunet.solver.verify_book import Book
     from gpunet.solver.verify_channels import check_channels
     from gpunet.solver.verify_delivery import check_delivery
@@ -78,6 +79,7 @@ def verify(design: Design, catalog: Catalog) -> Verification:
         *((check_buying(book.case, book.result.bom, set(bill.split)),) if book.case.buying else ()),
         *((check_headroom(nets),) if concerns_headroom(design) else ()),
         *((check_channels(wiring),) if has_plant else ()),
+        *((check_airflow(book),) if book.case.site.rack.airflow is not None else ()),
         *((check_placement(book),) if book.result.placements else ()),
         *((check_trays(wiring),) if book.case.site.tray is not None or book.result.trays else ()),
     )

@@ -9,6 +9,7 @@ from gpunet.models.case import Case, FabricName
 from gpunet.models.evidence import How
 from gpunet.models.ledger import Device
 from gpunet.models.parts import (
+    AirDirection,
     CageGroup,
     Catalog,
     FormFactor,
@@ -107,6 +108,14 @@ def storage_cards(case: Case, nic: Nic) -> int:
     return max(1, math.ceil(storage.storage_server_gbps / each)) if storage and each else 1
 
 
+def _aired(case: Case, group: CageGroup) -> CageGroup:
+    """The limits of a group where the room's air enters a switch at its power supplies and they are others then."""
+    other = group.power_to_port
+    if other is None or case.site.rack.airflow is not AirDirection.POWER_TO_PORT:
+        return group
+    return group.model_copy(update={"power_limit_w": other.power_limit_w, "hot": other.hot})
+
+
 def groups_of(device: Device, case: Case, catalog: Catalog) -> list[GroupType]:
     """Cage groups of a device, management port included; none where its part is not in the catalogue."""
     kind, part = device.kind, device.part
@@ -114,7 +123,7 @@ def groups_of(device: Device, case: Case, catalog: Catalog) -> list[GroupType]:
     if kind == "switch" and part in catalog.switches:
         switch = catalog.switches[part]
         speaks = frozenset({switch.protocol})
-        own = [GroupType(kind, part, g.name, g, speaks, switch) for g in switch.cages if g.name != MGMT]
+        own = [GroupType(kind, part, g.name, _aired(case, g), speaks, switch) for g in switch.cages if g.name != MGMT]
         return [*own, GroupType(kind, part, MGMT, mgmt.cages, mgmt.protocols, switch)]
     if kind in ("server", "reserved") and part in catalog.servers:
         server = catalog.servers[part]

@@ -11,6 +11,7 @@ from gpunet.catalogs import split_medium_id
 from gpunet.catalogs.load import FILES
 from gpunet.models.evidence import Fact, How, Price, Source
 from gpunet.models.parts import (
+    Airflow,
     Cable,
     CageGroup,
     Catalog,
@@ -98,6 +99,10 @@ def _lines(path: str, value: object, owner: OpticalInterface | None) -> Iterator
             yield _Line(f"{path}.modes", "\n".join(map(_mode, value.modes)), value.how, value.src)
             yield from _lines(f"{path}.power_limit_w", value.power_limit_w, None)
             yield from _lines(f"{path}.hot", value.hot, None)
+            yield from _lines(f"{path}.power_to_port", value.power_to_port, None)
+        case Airflow():
+            ways = ", ".join(value.offered) or "none, for it has no fans"
+            yield _Line(path, ways, value.how, value.src, note=value.note)
         case Connector():
             yield _Line(path, f"{value.kind} {value.polish}".rstrip(), how, src)
         case StockLength():

@@ -59,7 +59,7 @@ def is_coupled(data: Instance) -> bool:
     """Whether anything but management ports couples the fabrics, or might: then the program must decide."""
     limits = data.case.limits
     ceilings = (data.cost_limit, data.power_limit, data.site_limit, limits.racks, limits.skus, limits.vendors)
-    if data.terms or data.racks is not None or any(limit is not None for limit in ceilings):
+    if data.terms or data.trays or data.racks is not None or any(limit is not None for limit in ceilings):
         return True
     return not fit_room(data.machines.room, list(data.templates.values()))
 

@@ -329,11 +329,17 @@ def test_every_family_of_the_program_has_its_limit() -> None:
     """A limit that the program enforces can be named in a clash, unless it is no limit of the user's."""
     case = small(
         limits={"cost_usd": 1, "power_kw": 1, "racks": 1, "vendors": 1, "skus": 1, "lead_time_weeks": 1},
-        site={"power_kw": 1, "network_racks_per_row": 1, "network_racks_central": 1},
+        site={
+            "power_kw": 1,
+            "network_racks_per_row": 1,
+            "network_racks_central": 1,
+            "tray": {"width_mm": 1, "depth_mm": 1, "fill": 1},
+        },
     )
     named = {limit.setting for limit in known_limits(Workbench(case, CATALOG))}
     asked = {s for family in program.FAMILIES for s in family.setting.split(", ") if s.startswith(("limits.", "site."))}
-    assert asked <= named | {"site.rack", "site.rack.cost_usd", "site.switch_placement"}
+    assert "site.tray.width_mm" in named
+    assert asked <= named | {"site.rack", "site.rack.cost_usd", "site.switch_placement", "site.tray"}
 
 
 def test_ladders_end_where_they_should() -> None:

@@ -216,6 +216,7 @@ def test_another_part_is_no_cable_that_stays() -> None:
         ({"spares": {"minimum": {"switch": 1}}}, "spares", "every piece at its price"),
         ({"limits": {"cost_usd": 1e6}}, "limits.cost_usd", "no limit over all fabrics"),
         ({"site": {"rack": {"cost_usd": 900}}}, "site.rack.cost_usd", "fabrics share them"),
+        ({"site": {"tray": {"width_mm": 1, "depth_mm": 1, "fill": 1}}}, "site.tray", "no limit over all fabrics"),
         ({"site": {"power_kw": 1000}}, "site.power_kw", "no limit over all fabrics"),
         ({"fabrics": {"backend": {}, "oob": {}}}, "fabrics.oob", "one by one"),
         ({"cluster": {"servers": 2, "server": "server-2", "growth": 0.5}}, "cluster.growth", "no growth"),

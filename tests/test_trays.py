@@ -16,6 +16,7 @@ from gpunet.models.case import Case
 from gpunet.models.design import Design, Status
 from gpunet.models.plant import Tray
 from gpunet.report.design_text import design_report
+from gpunet.solver.alternatives import alternatives
 from gpunet.solver.candidates import compile_case
 from gpunet.solver.eligible import NO_DIAMETER
 from gpunet.solver.engines import Engine, broken, solve
@@ -165,6 +166,13 @@ def test_explain_says_how_wide_is_enough() -> None:
     design = optimize(small(256, tray={"width_mm": 80, "depth_mm": 50, "fill": 0.4}), CATALOG)
     assert design.result.status is Status.INFEASIBLE
     assert "site.tray.width_mm: 80 mm set; 90.5 mm is enough, using 12 x ib-qm9700" in design.result.reasons
+
+
+def test_alternatives_keep_the_limit() -> None:
+    """The best of every structure fits the tray: none is cheaper than the design, as all copper would be."""
+    study = alternatives(copper().case, CATALOG, within=0.02)
+    values = [found.value for found in study.fabrics["backend"].alternatives]
+    assert min(values) == study.value == 88_930
 
 
 def test_a_part_without_a_diameter_is_left_out() -> None:

@@ -11,6 +11,7 @@ from gpunet.catalogs import split_medium_id
 from gpunet.models.design import BomLine, Totals
 from gpunet.models.ledger import Ledger
 from gpunet.models.parts import Catalog
+from gpunet.solver.enclosures import panel_units
 from gpunet.solver.offers import ENDLESS
 from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
@@ -97,22 +98,15 @@ def _head_at_a(legs: int, a: set[tuple[str, str, int]], b: set[tuple[str, str, i
     return legs == 1 or len(a) <= len(b)
 
 
-def panel_units(ledger: Ledger, catalog: Catalog) -> dict[str, int]:
-    """Rack units of enclosure that the panels of each part fill, every rack place by itself."""
-    found: Counter[str] = Counter()
-    for (part, _), n in Counter((panel.part, panel.rack) for panel in ledger.panels).items():
-        panel = catalog.accessories[part]
-        found[part] += math.ceil(n * (panel.positions or 1) / (panel.positions_per_unit or 1))
-    return found
-
-
 def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
     """Price the ledger. Raises ValueError where fewer pieces of a part can be had than are needed."""
     counts, ends = count_parts(ledger, catalog)
     lines: list[BomLine] = []
     orders = _orders(counts, prices)
     services: dict[tuple[str, str, int], int] = {}
-    enclosures = panel_units(ledger, catalog)
+    enclosures: Counter[str] = Counter()
+    for (part, _), n in panel_units(ledger, catalog).items():
+        enclosures[part] += n
     cost = power = typical = extra = 0
     for part in sorted(counts, key=lambda p: (KIND_ORDER.index(counts[p].kind), p)):
         count = counts[part]

@@ -28,6 +28,7 @@ from gpunet.solver.build import Builder
 from gpunet.solver.candidates import Compiled, compile_case
 from gpunet.solver.delivery import asks_for_time, delivery_of
 from gpunet.solver.demand import NoPortsError
+from gpunet.solver.enclosures import crowded_racks
 from gpunet.solver.engines import Engine, EngineError
 from gpunet.solver.explain import why_not
 from gpunet.solver.headroom import headroom_of, headroom_warnings, rules_for
@@ -152,7 +153,7 @@ def designed(
         delivery=delivery_of(case, catalog, bill.lines) if asks_for_time(case) else None,
         placements=placements,
         trays=tray_fill(ledger, catalog, compiled.machines.room),
-        warnings=_warnings(compiled, choice, bill),
+        warnings=(*_warnings(compiled, choice, bill), *crowded_racks(ledger, catalog, case.site.rack.units)),
         catalog_version=catalog.version,
         gpunet_version=importlib.metadata.version("gpunet"),
         engine=engine,

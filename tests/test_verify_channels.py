@@ -12,8 +12,9 @@ from sample_design import with_ledger, with_links
 from gpunet.case_file import case_from_data
 from gpunet.catalogs import load_catalog
 from gpunet.models.design import Check, Design, Status
-from gpunet.models.ledger import Channel, Panel
+from gpunet.models.ledger import Channel, Ledger, Panel
 from gpunet.models.parts import Catalog, Fibre
+from gpunet.solver.enclosures import crowded_racks, panel_units
 from gpunet.solver.optimize import optimize
 from gpunet.solver.verify import verify
 
@@ -194,3 +195,29 @@ def test_without_a_plant_there_is_no_check_of_it() -> None:
     design = optimize(case_from_data(data, CATALOG), CATALOG)
     assert "channels" not in checks(design)
     assert not design.ledger.panels
+
+
+def test_racks_without_room_for_their_enclosures_are_named() -> None:
+    """Where the units beside switches and servers are fewer than the panels fill, every such rack is told."""
+    ledger = design_of("two-panels").ledger
+    taken = {panel.rack: 0 for panel in ledger.panels}
+    for device in ledger.devices:
+        if device.rack in taken:
+            taken[device.rack] += device.rack_units
+    filled: dict[str, int] = dict.fromkeys(taken, 0)
+    for (_, rack), units in panel_units(ledger, CATALOG).items():
+        filled[rack] += units
+    fullest = max(taken, key=lambda rack: taken[rack] + filled[rack])
+    just_enough = taken[fullest] + filled[fullest]
+    assert crowded_racks(ledger, CATALOG, just_enough) == ()
+    (warning,) = crowded_racks(ledger, CATALOG, just_enough - 1)
+    assert f"{fullest}: {filled[fullest]} of enclosure, {filled[fullest] - 1} free" in warning
+
+
+def test_enclosures_are_counted_rack_by_rack() -> None:
+    """Fifty places of one kind in a rack fill two units of 48; two places in another rack a third."""
+    panels = [Panel(i + 1, "panel-mpo-1", "n01-c01" if i < 50 else "r01-n01") for i in range(52)]
+    assert panel_units(Ledger(panels=panels), CATALOG) == {
+        ("panel-mpo-1", "n01-c01"): 2,
+        ("panel-mpo-1", "r01-n01"): 1,
+    }

@@ -25,9 +25,11 @@ from gpunet.models.case import FIXED_PLACEMENTS, Case, Placement, Rack, Site
 from gpunet.models.design import Design, Status
 from gpunet.models.problems import InputError
 from gpunet.report.answer import answer, no_answer
+from gpunet.solver.candidates import Compiled
 from gpunet.solver.layout import Room, ServerLoad
 from gpunet.solver.optimize import optimize
 from gpunet.solver.placements import placed
+from gpunet.solver.search import Found, search
 from gpunet.solver.verify import verify
 from gpunet.solver.workbench import Workbench
 
@@ -226,3 +228,27 @@ def test_no_two_racks_share_a_place(
         assert all(b - a > rack_pitch_m - 1e-6 for a, b in itertools.pairwise(xs))
     rows = sorted(lines)
     assert all(b - a > site.row_pitch_m - 1e-6 for a, b in itertools.pairwise(rows))
+
+
+@pytest.mark.parametrize("has_design", [True, False])
+def test_a_choice_that_time_cut_short_is_not_called_proven(has_design: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One placement stopped early leaves the whole unproven, with the least of all bounds; the design verifies."""
+
+    def stopped(compiled: Compiled, *rest: Any) -> Found:
+        found = search(compiled, *rest)
+        if compiled.case.site.switch_placement is not Placement.NETWORK_ROW:
+            return found
+        cut: dict[str, Any] = {"status": Status.FEASIBLE, "bound": 100.0}
+        if not has_design:
+            cut = {"status": Status.NO_SOLUTION, "bound": None, "choice": None, "value": None}
+        return dataclasses.replace(found, outcome=dataclasses.replace(found.outcome, **cut))
+
+    monkeypatch.setattr("gpunet.solver.placements.search", stopped)
+    result = gpunet.optimize(OPEN).result
+    assert result.status is Status.FEASIBLE
+    assert result.bound == (1.0 if has_design else None)
+    assert result.gap is not None
+    assert result.gap > 0.99
+    assert result.verify is not None
+    assert result.verify.passed
+    assert result.objective == opened().result.objective

@@ -16,6 +16,7 @@ from gpunet.models.case import Case
 from gpunet.models.design import Design, Status
 from gpunet.models.plant import Tray
 from gpunet.report.design_text import design_report
+from gpunet.report.html_design import lengths_section
 from gpunet.solver.alternatives import alternatives
 from gpunet.solver.candidates import compile_case
 from gpunet.solver.eligible import NO_DIAMETER
@@ -81,6 +82,8 @@ def test_copper_for_as_many_ports_as_fit() -> None:
     text = "\n".join(map(str, design_report(design)))
     assert "racks-01" in text
     assert "1,489 mm²" in text
+    page = lengths_section(design, CATALOG)
+    assert "1,489 mm²" in str(page.items[-1])
 
 
 def test_a_limit_that_is_wide_enough_changes_nothing() -> None:

@@ -12,6 +12,7 @@ from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Table,
 from gpunet.report.charts import Chart, Row, Series, columns, stacked
 from gpunet.report.html_breakdown import Booked, booked, tier_rank
 from gpunet.report.html_page import Fold, Grid, Item, Picture, Section, Shelf
+from gpunet.report.trays_text import trays
 from gpunet.report.words import FIRM, counted, gbps, listed, percent, price, usd
 
 KINDS = {
@@ -134,7 +135,9 @@ def lengths_section(design: Design, catalog: Catalog) -> Section:
         "Stock lengths of every link: the way over the trays, the rise at both ends and the slack of the case, up to "
         "the next length that is sold. A dashed line is the farthest that a link of that kind may be."
     )
-    return Section("lengths", "Cable lengths and reach", (says, Grid(charts)))
+    told = trays(design.result)
+    fill = (Fold("How full every section of tray is", tuple(told)),) if told else ()
+    return Section("lengths", "Cable lengths and reach", (says, Grid(charts), *fill))
 
 
 def _lengths(fabric: str, lines: Sequence[InterconnectLine], catalog: Catalog) -> Chart:

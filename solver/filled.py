@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpunet.models.parts import Switch
 from gpunet.solver.ports import Face
 from gpunet.solver.scope import OBJECTIVES, Bound, Cutoff, Scope, Spread, least_link, plus
-from gpunet.solver.space import fit_on_top, fit_zones
+from gpunet.solver.space import fit_on_top, fit_zones, uppers_fit
 from gpunet.solver.template import SPINE_CORE, Template, Upper
 from gpunet.solver.tray_bound import overfills
 
@@ -83,7 +83,7 @@ def template_within(
         return None
     if not cutoff.passes(_refined(scope, t, base), t.n_leaves, t.n_spines + t.n_cores):
         return None
-    if not scope.measure.has_places_for_uppers(t):
+    if not uppers_fit(scope.measure, t):
         # Filling costs more than this, and at a low price of a small switch most templates end here.
         scope.refuse("network_racks")
         return None

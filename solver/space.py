@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from gpunet.solver.layout import Room
-from gpunet.solver.template import Facts, Template
+from gpunet.solver.template import Facts, Measure, Template
 
 Groups = Sequence[Iterable[Template]]
 """Templates of which one each is chosen."""
@@ -32,6 +32,19 @@ def fit_on_top(room: Room, groups: Groups) -> bool:
 def fit_room(room: Room, groups: Groups) -> bool:
     """Whether every choice of one template of each group has all its places."""
     return fit_zones(room, groups) and fit_on_top(room, groups)
+
+
+def uppers_fit(measure: Measure, t: Template) -> bool:
+    """Whether spines and cores alone have places, before anything else of a template is known.
+
+    True where network racks are counted one by one: then packing decides, not this rule.
+    """
+    room = measure.room
+    if room.counts_network_racks:
+        return True
+    shares = [(measure.rack_share(u.switch), n) for u, n in ((t.spine, t.n_spines), (t.core, t.n_cores)) if u]
+    reserve = (room.central_width - 1) * max((share for share, _ in shares), default=0)
+    return sum(share * n for share, n in shares) + reserve <= room.central_room
 
 
 def _most(groups: Groups, of: Callable[[Facts], int]) -> int:

@@ -538,14 +538,6 @@ class Measure:
             )
         return self._shares[switch.id]
 
-    def has_places_for_uppers(self, t: Template) -> bool:
-        """Whether spines and cores alone fit the central zone, where its racks are not counted one by one."""
-        if self.room.counts_network_racks:
-            return True
-        shares = [(self.rack_share(u.switch), n) for u, n in ((t.spine, t.n_spines), (t.core, t.n_cores)) if u]
-        reserve = (self.room.central_width - 1) * max((share for share, _ in shares), default=0)
-        return sum(share * n for share, n in shares) + reserve <= self.room.central_room
-
     def fill(self, t: Template) -> None:
         """Compute the facts of a template."""
         facts = t.facts

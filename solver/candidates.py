@@ -66,13 +66,14 @@ class Compiled:
 
     def suppose(self, prices: Mapping[str, int]) -> None:
         """Take other unit prices, cents, for some parts; what was supposed before is forgotten."""
+        every = (*(scope for scopes in self.scopes.values() for scope in scopes), *self.oob_scopes.values())
         for part in self.prices.suppose(prices):
             for book in {id(m.book): m.book for m in self.measures.values()}.values():
                 book.forget(part)
             for measure in self.measures.values():
                 measure.forget(part)
-        for scope in (*(scope for scopes in self.scopes.values() for scope in scopes), *self.oob_scopes.values()):
-            scope.forget_prices()
+            for scope in every:
+                scope.forget_price(part)
         _adapters(self)
 
     @property

@@ -7,7 +7,7 @@ better design between them, so no piece of a cent or more can be missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 
@@ -84,30 +84,27 @@ def crossing(below: Line, above: Line, low: int, high: int) -> int:
     return low
 
 
-def lower_end(probe: Probe, base: Line, low: int, high: int, hint: Line | None = None) -> tuple[int, Line | None]:
+def lower_end(probe: Probe, base: Line, low: int, high: int, first: Sequence[int] = ()) -> tuple[int, Line | None]:
     """The lowest price down to which ``base``, best at ``high``, stays the best, and the line that takes over below.
 
-    None takes over when ``base`` is the best down to ``low`` itself. ``hint`` is a design that may be better below: a
-    good one saves the probe at ``low``, and no hint changes the answer.
+    None takes over when ``base`` is the best down to ``low`` itself. Prices to look at ``first``, from ``low`` up to
+    ``high``, change how many probes it takes and never the answer: the least is concave, so below a price at which
+    something is better, something is.
     """
-    rival = hint if hint is not None and hint.worth(low) < base.worth(low) else probe(low)
-    if rival.worth(low) >= base.worth(low):
+    for end in (*first, low):
+        rival = probe(end)
+        if rival.worth(end) < base.worth(end):
+            break
+    else:
         return low, None
-    end, is_proven = low, rival is not hint
     while True:
         # The rival is better at ``end``; it stops being so at the price after the crossing.
         end = crossing_down(rival, base, end, high)
         at_end = probe(end) if end < high else base
         if at_end.worth(end) >= base.worth(end):
             # Where both lines meet at the very cent, the rival is best just below too: the least is concave.
-            if is_proven and rival.worth(end) == base.worth(end):
-                return end, rival
-            below = probe(end - 1)
-            if below.worth(end - 1) < base.worth(end - 1):
-                return end, below
-            # The hint was no design of this case.
-            return lower_end(probe, base, low, high)
-        rival, is_proven = at_end, True
+            return end, rival if rival.worth(end) == base.worth(end) else probe(end - 1)
+        rival = at_end
 
 
 def crossing_down(rival: Line, base: Line, low: int, high: int) -> int:

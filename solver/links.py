@@ -59,7 +59,9 @@ class LinkBook:
         self.pairs: list[Pair] = []
         self._ways: dict[tuple[int, float, Shape], tuple[Way, ...]] = {}
         self._best: dict[tuple[int, float, Shape, Objective], int | None] = {}
-        self._least: dict[tuple[int, float], tuple[float, ...] | None] = {}
+        self._least: dict[int, dict[float, tuple[float, ...] | None]] = {}
+        self._shares: dict[tuple[str, int, int], tuple[float, float, float] | None] = {}
+        self._mentioned: dict[tuple[int, str], bool] = {}
         self._thinnest: dict[tuple[int, bool], Fraction | None] = {}
         self._pieces: dict[tuple[str, tuple[float, ...], float], int | None] = {}
 
@@ -103,8 +105,8 @@ class LinkBook:
 
         One per objective (cost, power, tco); none when nothing joins the cages at such a length.
         """
-        key = (pair, shortest_m)
-        if key not in self._least:
+        known = self._least.setdefault(pair, {})
+        if shortest_m not in known:
             cages = self.pairs[pair]
             found = [
                 bound
@@ -113,8 +115,8 @@ class LinkBook:
                 for option in self._table.options(a, b)
                 if (bound := self._per_link(option, shortest_m, a.mode.ports, b.mode.ports)) is not None
             ]
-            self._least[key] = tuple(map(min, zip(*found, strict=True))) if found else None
-        return self._least[key]
+            known[shortest_m] = tuple(map(min, zip(*found, strict=True))) if found else None
+        return known[shortest_m]
 
     def least_tray_load(self, pair: int, bundled: bool) -> Fraction | None:
         """What one link between these cages fills of a tray at least, hundredths of mm²; none where nothing can be.
@@ -147,14 +149,14 @@ class LinkBook:
             for objective in Objective:
                 self._best.pop((*key, objective), None)
         base, length_m = split_medium_id(part)
-        for pair in {pair for pair, _ in self._least}:
-            if self._mentions(pair, part if length_m is None else base):
-                self._least = {key: found for key, found in self._least.items() if key[0] != pair}
+        for pair in [pair for pair in self._least if self.mentions(pair, part if length_m is None else base)]:
+            del self._least[pair]
         self._pieces = {key: found for key, found in self._pieces.items() if key[0] != base}
+        self._shares = {key: found for key, found in self._shares.items() if key[0] != part}
 
     def forget_all(self) -> None:
         """Drop everything that depends on prices, for all of them have changed."""
-        for kept in (self._ways, self._best, self._least, self._pieces):
+        for kept in (self._ways, self._best, self._least, self._pieces, self._shares):
             kept.clear()
 
     def options(self, pair: int) -> Iterator[LinkOption]:
@@ -162,8 +164,12 @@ class LinkBook:
         cages = self.pairs[pair]
         return (option for a in cages.a for b in cages.b for option in self._table.options(a, b))
 
-    def _mentions(self, pair: int, part: str) -> bool:
-        return any(part in (x.a_part, x.b_part, *x.media) for x in self.options(pair))
+    def mentions(self, pair: int, part: str) -> bool:
+        """Whether any way to link two cages takes a part; a length of fibre or cable by its base."""
+        key = (pair, part)
+        if key not in self._mentioned:
+            self._mentioned[key] = any(part in (x.a_part, x.b_part, *x.media) for x in self.options(pair))
+        return self._mentioned[key]
 
     def reaches(self, pair: int, length_m: float) -> bool:
         """True when some interconnect joins the two cages over ``length_m``."""
@@ -253,17 +259,22 @@ class LinkBook:
             (option.a_part, option.a_power_mw, a_ports),
             (option.b_part, option.b_power_mw, b_ports),
         ):
-            if part is None:
-                unit, free = Weight(0, draw, self._prices.energy_cents(draw)), 0
-            else:
-                priced = self._prices.weight(part, draw)
-                if priced is None:
-                    return None
-                unit, free = priced, self._prices.free_cents(part)
-            cost += (unit.cost - free) / ports
-            power += unit.power / ports
-            tco += (unit.tco - free) / ports
+            share = self._share(part or "", draw, ports)
+            if share is None:
+                return None
+            cost, power, tco = cost + share[0], power + share[1], tco + share[2]
         return cost, power, tco
+
+    def _share(self, part: str, draw: int, ports: int) -> tuple[float, float, float] | None:
+        """Least weight of a module that so many links share, by the link; of a cable's end where there is no module."""
+        key = (part, draw, ports)
+        if key not in self._shares:
+            free = self._prices.free_cents(part) if part else 0
+            unit = self._prices.weight(part, draw) if part else Weight(0, draw, self._prices.energy_cents(draw))
+            self._shares[key] = (
+                None if unit is None else ((unit.cost - free) / ports, unit.power / ports, (unit.tco - free) / ports)
+            )
+        return self._shares[key]
 
     def _cheapest_medium(self, option: LinkOption, shortest_m: float) -> float | None:
         """The least that all glass of one link costs, cents; its share of a full trunk and of full panels."""

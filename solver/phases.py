@@ -28,8 +28,9 @@ from gpunet.solver.phase_prices import PhasePrices, Timeline
 from gpunet.solver.phase_program import Built
 from gpunet.solver.phase_search import FabricPlanner, Planned, Stage
 from gpunet.solver.prices import PriceList
+from gpunet.solver.remembering import reweigh
 from gpunet.solver.search import Found
-from gpunet.solver.workbench import reweigh, summarise
+from gpunet.solver.workbench import summarise
 
 Tell = Callable[[str], None]
 PLAN, AT_ONCE, UNPLANNED = "plan", "end-state-at-once", "unplanned"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpunet.catalogs import split_medium_id
-from gpunet.models.case import FabricName, Objective, PartFilter
+from gpunet.models.case import FabricName, Objective
 from gpunet.models.parts import Catalog
 from gpunet.models.study import DesignSummary
 from gpunet.models.study_sensitivity import PricePiece, PriceRange
@@ -92,19 +92,6 @@ def _media(compiled: Compiled, key: Key) -> Iterator[str]:
             yield from (part for part, _ in laid_parts(interconnect, 1))
 
 
-def hint_of(bench: Workbench, part: str) -> Line | None:
-    """The best design of today's switches, with the part if it is a switch, and the part free: a rival to try first."""
-    case, today = bench.case, bench.at({})
-    if any(":" in pattern for pattern in case.parts.allow):
-        return None
-    switches = {p for p in (*(today.parts or {}), part) if p in bench.catalog.switches}
-    others = {p for p in case.parts.allow if p not in bench.catalog.switches}
-    narrow = PartFilter(allow=tuple(sorted(switches | others)), deny=case.parts.deny)
-    prices = case.prices.model_copy(update={"overrides_usd": {**case.prices.overrides_usd, part: 0.0}})
-    answer = bench.of(case.model_copy(update={"parts": narrow, "prices": prices}))
-    return _line(bench, answer, part, 0) if answer.is_optimal and (answer.bought or {}).get(part) else None
-
-
 def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
     """The price range of one part as data for JSON, or none for a part that is not used even when it is free."""
     today = bench.at({})
@@ -124,7 +111,9 @@ def range_of(bench: Workbench, part: str) -> dict[str, Any] | None:
     if in_design:
         pieces = envelope(probe, 0, top)
     else:
-        end, rival = lower_end(probe, base, 0, quote.cents, hint_of(bench, part))
+        # Switches that cost nothing can be strung together in a thousand ways: a price above that is quicker answered.
+        first = (quote.cents // 4,) if part in bench.catalog.switches else ()
+        end, rival = lower_end(probe, base, 0, quote.cents, first)
         if rival is None:
             return None
         # The rival's own piece ends at the price before; how far down it reaches is not asked.

@@ -16,8 +16,9 @@ from gpunet.solver.engines import Clock, EngineError, run_highs, with_racks
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.price_ranges import changes
 from gpunet.solver.program import formulate, read_choice
+from gpunet.solver.remembering import reweigh
 from gpunet.solver.search import all_within
-from gpunet.solver.workbench import Answer, Workbench, reweigh, summarise
+from gpunet.solver.workbench import Answer, Workbench, summarise
 
 Scenario = dict[str, int]
 """Unit prices that differ from today's, cents."""

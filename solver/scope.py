@@ -6,6 +6,7 @@ enumerated. Lower bounds used to skip are sums of switches and cheapest links, s
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Sequence
@@ -13,20 +14,24 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpunet.catalogs import split_medium_id
 from gpunet.models.case import FabricBase, FabricName, Objective, Topology
 from gpunet.models.parts import Protocol, Switch
 from gpunet.solver.demand import Endpoints
 from gpunet.solver.eligible import lossy_where_lossless
 from gpunet.solver.headroom_gauge import Gauge
 from gpunet.solver.ports import Face, faces
-from gpunet.solver.template import FIBRE_NS_PER_M, Measure
+from gpunet.solver.template import FIBRE_NS_PER_M, Measure, Template
 from gpunet.solver.wiring import Attach
 
 if TYPE_CHECKING:
+    from gpunet.solver.cores import CorePort
     from gpunet.solver.spreads import Leaf
-    from gpunet.solver.tiers import Above
+    from gpunet.solver.tiers import Above, Tiers
 
 OBJECTIVES = tuple(Objective)
+ROUNDING = 0.25
+"""Bounds are sums of floats and totals whole cents or milliwatts: so much more lets in nothing but what is equal."""
 Bound = tuple[float, float, float]
 """Lower bounds, one per objective in the order of ``OBJECTIVES``."""
 
@@ -59,7 +64,11 @@ class Cutoff:
         """True when a lower bound (cost, power, tco), and counts that are no higher, are within the cutoff."""
         cost, power, tco = bound
         most = self.most
-        if not (cost <= most[Objective.COST] and power <= most[Objective.POWER] and tco <= most[Objective.TCO]):
+        if (
+            cost > most[Objective.COST] + ROUNDING
+            or power > most[Objective.POWER] + ROUNDING
+            or tco > most[Objective.TCO] + ROUNDING
+        ):
             return False
         return not any(x.leaves <= leaves and x.above <= above and bound[x.rank] > x.most for x in self.stand_ins)
 
@@ -85,12 +94,16 @@ class Scope:
     management: bool = False
     leaf_models: frozenset[str] | None = None
     """Models that may be leaves; any when none."""
-    core_faces: dict[tuple[float, int], list[tuple[float, Switch, Face]]] = field(default_factory=dict, init=False)
-    """Core faces by speed and objective, thriftiest first; found when first asked for."""
-    core_gbps: dict[str, Bound] = field(default_factory=dict, init=False)
-    """What one Gb/s to the cores weighs at least, by spine model; found when first asked for."""
+    core_ports: dict[tuple[str, int, int], list[CorePort]] = field(default_factory=dict, init=False)
+    """Cores over each face of each spine model, by objective, thriftiest first; found when first asked for."""
     bases: dict[int, Bound | None] = field(default_factory=dict, init=False)
     """Least weight of all endpoint links, by the number of the leaf in ``leaves``; found when first asked for."""
+    only: Affected | None = field(default=None, init=False)
+    """Only templates that one part's price can affect; every template where none."""
+    standing: list[Tiers] | None = field(default=None, init=False)
+    """Two tiers that the part of ``only`` cannot affect, all that there can be; none where they are not known."""
+    tiers: dict[int, list[Tiers]] = field(default_factory=dict, init=False)
+    """Leaves under spines by objective, as last looked at: all within the cutoff that was left in the end."""
     above: dict[int, dict[float, list[Above]]] = field(default_factory=dict, init=False)
     """Spine models and faces by objective and speed, lightest first; found when first asked for."""
     deadline_s: float = math.inf
@@ -105,10 +118,32 @@ class Scope:
     leaves: list[Leaf] | None = field(default=None, init=False)
     """Leaf models with their down faces; found when first asked for, whatever the prices."""
 
+    def forget_price(self, part: str) -> None:
+        """Drop what depends on the price of a part, which has changed."""
+        affected = Affected(part, self.measure)
+        for number, leaf in enumerate(self.leaves or ()):
+            if affected.links(leaf):
+                self.bases.pop(number, None)
+        if part in self.usable:
+            self.above.clear()
+        for key, ports in list(self.core_ports.items()):
+            if any(affected.tier(x.core, x.pair) for x in ports):
+                del self.core_ports[key]
+
     def forget_prices(self) -> None:
-        """Drop what depends on prices, which have changed."""
-        for known in (self.core_faces, self.core_gbps, self.bases, self.above):
+        """Drop what depends on prices, for all of them have changed."""
+        for known in (self.core_ports, self.bases, self.above):
             known.clear()
+
+    def affected_by(self, part: str, tiers: Sequence[Tiers] | None) -> Scope:
+        """The same scope with only those templates that the price of a part can affect; what is known is shared.
+
+        ``tiers`` are all within any cutoff to come, at some price of that part; none where they are not known.
+        """
+        narrow = copy.copy(self)
+        narrow.only = Affected(part, self.measure)
+        narrow.standing = None if tiers is None else [t for t in tiers if not t.is_touched_by(narrow.only)]
+        return narrow
 
     def out_of_time(self) -> bool:
         """True when the deadline has passed and something has been found; remembers that it cut a search short."""
@@ -119,6 +154,37 @@ class Scope:
     def refuse(self, limit: str) -> None:
         """Count one refusal."""
         self.refused[limit] = self.refused.get(limit, 0) + 1
+
+
+class Affected:
+    """What the price of one part can affect: a switch model, or all links between cages that it can help to join."""
+
+    def __init__(self, part: str, measure: Measure) -> None:
+        self.base, self._measure = split_medium_id(part)[0], measure
+        self._pairs: dict[int, bool] = {}
+
+    def pair(self, pair: int) -> bool:
+        """Whether a link between two cages can use the part."""
+        if pair not in self._pairs:
+            self._pairs[pair] = self._measure.book.mentions(pair, self.base)
+        return self._pairs[pair]
+
+    def tier(self, switch: Switch, pair: int) -> bool:
+        """Whether switches of a tier, or their links to those below, are affected."""
+        return switch.id == self.base or self.pair(pair)
+
+    def leaf(self, leaf: Leaf) -> bool:
+        """Whether a leaf model or the links to its endpoints are affected."""
+        return leaf.switch.id == self.base or self.links(leaf)
+
+    def links(self, leaf: Leaf) -> bool:
+        """Whether the links between a leaf and its endpoints are affected."""
+        pairs = zip(leaf.downs, leaf.scope.kinds, strict=True)
+        return any(self.pair(self._measure.endpoint_pair(face, leaf.switch, kind)) for face, kind in pairs)
+
+    def template(self, t: Template) -> bool:
+        """Whether a template is affected."""
+        return self.base in t.switches or any(self.pair(link.pair) for link in t.facts.blocks)
 
 
 @dataclass(frozen=True)

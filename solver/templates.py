@@ -12,7 +12,7 @@ from gpunet.solver.ports import Face, fits
 from gpunet.solver.scope import OBJECTIVES, Bound, Cutoff, Scope, plus, usable_faces
 from gpunet.solver.spreads import Leaf, down_uses, endpoint_bound, leaves_of, spread_of
 from gpunet.solver.template import Template
-from gpunet.solver.tiers import Tiers, above_of, least_per_core_gbps, tiers_over
+from gpunet.solver.tiers import above_of, tiers_over
 from gpunet.solver.wiring import Attach
 
 
@@ -39,11 +39,13 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
             leaves.append((base, leaf))
             bounds[id(leaf)] = plus(base, scope.measure.bound_weight(leaf.switch), leaf.fewest)
     leaves.sort(key=lambda item: bounds[id(item[1])][rank])
+    only = scope.only
     for base, leaf in leaves:
-        yield from _one_tier(scope, cutoff, leaf.switch, leaf.downs, base)
+        if only is None or only.leaf(leaf):
+            yield from _one_tier(scope, cutoff, leaf.switch, leaf.downs, base)
     if scope.spec.max_tiers < 2:
         return
-    tiers: list[Tiers] = []
+    tiers = [t.within(scope, cutoff) for t in scope.standing or () if alone.passes(t.start)]
     if rank not in scope.above:
         scope.above[rank] = above_of(scope, rank)
     above = scope.above[rank]
@@ -54,19 +56,22 @@ def enumerate_templates(scope: Scope, cutoff: Cutoff, first: Objective = Objecti
             continue
         over = sorted(tiers_over(scope, cutoff, alone, leaf, base, above, rank), key=lambda t: t.start[rank])
         for t in over:
-            if cutoff.passes(t.start):
+            if t.is_affected and cutoff.passes(t.start):
                 yield from t.two()
         tiers += over
+    if only is None:
+        scope.tiers[rank] = tiers
     if scope.spec.mixed_leaves:
-        yield from mixed_templates(scope, cutoff, tiers)
+        for mixed in mixed_templates(scope, cutoff, tiers):
+            if only is None or only.template(mixed):
+                yield mixed
     if scope.spec.max_tiers < 3:
         return
     tiers = [t for t in tiers if cutoff.passes(t.deep_start)]
     if not tiers:
         return
     for t in tiers:
-        t.cores = plus((0.0, 0.0, 0.0), least_per_core_gbps(scope, usable, t.spine), t.joint.core_gbps)
-        t.deep_start = plus(t.deep_start, t.cores, 1)
+        t.cores = plus((0.0, 0.0, 0.0), t.least_per_core_gbps(usable), t.joint.core_gbps)
     tiers.sort(key=lambda t: t.deep_start[rank])
     for t in tiers:
         if scope.out_of_time():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,9 +11,21 @@ from typing import NamedTuple
 
 from gpunet.models.case import Striping
 from gpunet.models.parts import Switch
+from gpunet.solver.cores import CorePort, core_counts, cores_over, spine_counts
 from gpunet.solver.filled import template_within
 from gpunet.solver.ports import Face, fits
-from gpunet.solver.scope import OBJECTIVES, Bound, Cutoff, Scope, Spread, is_overfull, least_link, plus, too_slow
+from gpunet.solver.scope import (
+    OBJECTIVES,
+    ROUNDING,
+    Affected,
+    Bound,
+    Cutoff,
+    Scope,
+    Spread,
+    is_overfull,
+    plus,
+    too_slow,
+)
 from gpunet.solver.spreads import Joint, Leaf, down_uses, fewest_leaves, leaf_ports, uplink_gbps_of
 from gpunet.solver.template import LEAF_SPINE, SPINE_CORE, Template, Upper
 from gpunet.solver.tray_bound import uplinks_overfill
@@ -43,8 +56,13 @@ def above_of(scope: Scope, rank: int) -> dict[float, list[Above]]:
 def tiers_over(
     scope: Scope, cutoff: Cutoff, alone: Cutoff, leaf: Leaf, base: Bound, above: dict[float, list[Above]], rank: int
 ) -> Iterator[Tiers]:
-    """Every spine model and face that could stand over a leaf, with lower bounds, all within the cutoff ``alone``."""
+    """Every spine model and face that could stand over a leaf, with lower bounds, all within the cutoff ``alone``.
+
+    Only affected ones where a scope has the others already.
+    """
     measure, spec = scope.measure, scope.spec
+    only = None if scope.standing is None or scope.only is None or scope.only.leaf(leaf) else scope.only
+    is_switch = only is not None and only.base in scope.usable
     fastest = max(k.speed_gbps for k in scope.kinds)
     leaf_weight = measure.bound_weight(leaf.switch)
     least_gbps = uplink_gbps_of(scope)
@@ -61,6 +79,8 @@ def tiers_over(
             continue
         most = alone.most[OBJECTIVES[rank]]
         for spine_weight, spine, face in above.get(up.speed_gbps, ()):
+            if is_switch and only is not None and spine.id != only.base:
+                continue
             if start[rank] + spine_weight[rank] * spec.min_spines > most:
                 # Every spine after this one weighs as much or more.
                 break
@@ -71,6 +91,8 @@ def tiers_over(
             if not alone.passes(bound):
                 continue
             joint = leaf.joint(up, spine, face, uplinks, sigma)
+            if only is not None and joint is not None and not only.tier(spine, joint.pair):
+                continue
             link = None if joint is None else measure.book.least_per_link(joint.pair, measure.shortest_m[LEAF_SPINE])
             if joint is None or link is None:
                 scope.refuse("interconnect")
@@ -98,10 +120,19 @@ class Tiers:
     joint: Joint
     start: Bound
     """Least weight in two tiers."""
-    deep_start: Bound
+    deep: Bound
     """Least weight in three tiers, cores not counted."""
     cores: Bound = (0.0, 0.0, 0.0)
     """Least weight of cores and their links."""
+
+    @property
+    def deep_start(self) -> Bound:
+        """Least weight in three tiers."""
+        return plus(self.deep, self.cores, 1)
+
+    def within(self, scope: Scope, cutoff: Cutoff) -> Tiers:
+        """The same tiers for another question, at prices that do not affect them."""
+        return dataclasses.replace(self, scope=scope, cutoff=cutoff, cores=(0.0, 0.0, 0.0))
 
     def two(self) -> Iterator[Template]:
         """Leaf and spine."""
@@ -119,7 +150,7 @@ class Tiers:
                 link = self._link_at(spread)
                 if not self.cutoff.passes(self._bound(*least, self.uplinks, link), *least):
                     continue
-                need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+                need = math.ceil(spread.uplink_gbps / self._up_gbps)
                 if need > self.leaf.most_uplinks(spread, self.up) or self._leaf_is_overfull(spread, need):
                     continue
                 for upper in self._uppers(spread.n_leaves, need, spread, ports, link):
@@ -134,7 +165,18 @@ class Tiers:
         self._leaf_weight = measure.bound_weight(self.leaf.switch)
         self._spine_weight = measure.bound_weight(self.spine)
         self._spine_ports = self.face.cages * self.face.ports
+        self._up_gbps = Fraction(self.up.speed_gbps)
+        sigma = max(k.oversubscription for k in self.scope.kinds)
+        self._gbps_above = Fraction(self.face.speed_gbps) / sigma
         self._links: dict[int, Bound] = {}
+        self._ratios: dict[float, Fraction] = {}
+        self._over: dict[tuple[int, int], list[CorePort]] = {}
+        self._per_core_gbps: Bound | None = None
+        self.is_affected = self.scope.only is None or self.is_touched_by(self.scope.only)
+
+    def is_touched_by(self, only: Affected) -> bool:
+        """Whether a price affects leaves, spines or the links below the spines."""
+        return only.leaf(self.leaf) or only.tier(self.spine, self.joint.pair)
 
     def _leaf_is_overfull(self, spread: Spread, uplinks: int) -> bool:
         scope = self.scope
@@ -208,13 +250,39 @@ class Tiers:
                 seen.add(multiplicity)
                 yield Upper(self.spine, self.up, self.face, count, multiplicity, count * multiplicity)
 
+    def _links_above(self, links: int, speed_gbps: float) -> int:
+        """Links to the cores that carry what comes up over so many links."""
+        if speed_gbps not in self._ratios:
+            self._ratios[speed_gbps] = self._gbps_above / Fraction(speed_gbps)
+        ratio = self._ratios[speed_gbps]
+        return -(-links * ratio.numerator // ratio.denominator)
+
+    def _cores_over(self, usable: dict[str, list[Face]], up: int, rank: int) -> list[CorePort]:
+        """Core models and faces for face number ``up`` of the spine, thriftiest first; affected ones at least."""
+        if (up, rank) not in self._over:
+            over, only = cores_over(self.scope, usable, self.spine, up, rank), self.scope.only
+            if only is not None and not self.is_affected:
+                over = [x for x in over if only.tier(x.core, x.pair)]
+            self._over[up, rank] = over
+        return self._over[up, rank]
+
+    def least_per_core_gbps(self, usable: dict[str, list[Face]]) -> Bound:
+        """What one Gb/s from a spine to the cores weighs at least: the best core and link for one of its faces."""
+        if self._per_core_gbps is None:
+            least = [math.inf] * len(OBJECTIVES)
+            for up in range(len(usable[self.spine.id])):
+                for rank in range(len(OBJECTIVES)):
+                    for best in self._cores_over(usable, up, rank)[:1]:
+                        least[rank] = min(least[rank], best.per_port / best.face.speed_gbps)
+            self._per_core_gbps = (least[0], least[1], least[2])
+        return self._per_core_gbps
+
     def three(self, usable: dict[str, list[Face]], rank: int) -> Iterator[Template]:
         """Pods of leaf and spine under planes of cores."""
         scope, spec = self.scope, self.scope.spec
         if too_slow(scope, [self.leaf.switch, self.spine] * 2, [LEAF_SPINE, SPINE_CORE]):
             return
         ports = self.face.cages * self.face.ports
-        sigma = max(k.oversubscription for k in scope.kinds)
         for family in self.leaf.families():
             for spread in self.leaf.spreads(family, 10**9):
                 if scope.out_of_time():
@@ -227,7 +295,7 @@ class Tiers:
                 link = self._link_at(spread)
                 if not self.cutoff.passes(self._deep_bound(*least, self.uplinks, link), *least):
                     continue
-                need = math.ceil(spread.uplink_gbps / Fraction(self.up.speed_gbps))
+                need = math.ceil(spread.uplink_gbps / self._up_gbps)
                 if need > self.leaf.most_uplinks(spread, self.up) or self._leaf_is_overfull(spread, need):
                     continue
                 groups = spread.n_leaves // spread.leaves_per_group
@@ -237,7 +305,7 @@ class Tiers:
                     if math.ceil(groups / pods) != groups_per_pod:
                         continue
                     for upper in self._uppers(leaves, need, spread, ports, link, pods):
-                        yield from self._cores(spread, leaves, pods, upper, sigma, usable, rank, link)
+                        yield from self._cores(spread, leaves, pods, upper, usable, rank, link)
 
     def _cores(
         self,
@@ -245,7 +313,6 @@ class Tiers:
         leaves_per_pod: int,
         pods: int,
         upper: Upper,
-        sigma: Fraction,
         usable: dict[str, list[Face]],
         rank: int,
         link: Sequence[float],
@@ -260,16 +327,16 @@ class Tiers:
         else:
             down = math.ceil(leaves_per_pod * upper.links_per_lower / upper.count)
             down_cages = math.ceil(down / upper.face.ports)
-        gbps = down * Fraction(upper.face.speed_gbps) / sigma
         n_spines = upper.count * pods
         bound = self._bound(spread.n_leaves, n_spines, spread.n_leaves * upper.links_per_lower, link)
-        per_gbps = least_per_core_gbps(scope, usable, self.spine)
-        if not self.cutoff.passes(plus(bound, per_gbps, float(gbps * n_spines)), spread.n_leaves, n_spines):
+        per_gbps = self.least_per_core_gbps(usable)
+        gbps = down * float(self._gbps_above)
+        if not self.cutoff.passes(plus(bound, per_gbps, gbps * n_spines), spread.n_leaves, n_spines):
             return
-        for spine_up in usable[self.spine.id]:
+        for number, spine_up in enumerate(usable[self.spine.id]):
             if spine_up.speed_gbps < upper.face.speed_gbps:
                 continue
-            need = math.ceil(gbps / Fraction(spine_up.speed_gbps))
+            need = self._links_above(down, spine_up.speed_gbps)
             # Where only ports are counted, all leaves are spread over all spines.
             held = down if strict else math.ceil(spread.n_leaves * upper.links_per_lower / n_spines)
             below, above = (LEAF_SPINE, upper.face.speed_gbps, held), (SPINE_CORE, spine_up.speed_gbps, need)
@@ -277,8 +344,8 @@ class Tiers:
                 continue
             if not fits(self.spine, [(upper.face, down_cages), (spine_up, math.ceil(need / spine_up.ports))]):
                 continue
-            for per_port, core, face in _core_faces(scope, usable, spine_up.speed_gbps, rank):
-                if bound[rank] + n_spines * need * per_port > self.cutoff.most[OBJECTIVES[rank]]:
+            for per_port, core, face, _, across in self._cores_over(usable, number, rank):
+                if bound[rank] + n_spines * need * per_port > self.cutoff.most[OBJECTIVES[rank]] + ROUNDING:
                     break
                 if too_slow(scope, [*[self.leaf.switch, self.spine] * 2, core], [LEAF_SPINE, SPINE_CORE]):
                     continue
@@ -289,10 +356,9 @@ class Tiers:
                 with_cores = plus(bound, measure.bound_weight(core), fewest)
                 if ports < pods or not self.cutoff.passes(with_cores, spread.n_leaves, n_spines + fewest):
                     continue
-                across = least_link(measure, measure.pair((spine_up, self.spine), (face, core)), SPINE_CORE)
-                if across is None or not self.cutoff.passes(plus(with_cores, across, n_spines * need)):
+                if not self.cutoff.passes(plus(with_cores, across, n_spines * need)):
                     continue
-                for cores in _core_counts(scope, core, face, spine_up, pods, need, upper.count):
+                for cores in core_counts(scope, core, face, spine_up, pods, need, upper.count):
                     stripe = Stripe(cores.count, cores.multiplicity, spine_up.ports, face.ports)
                     up_cages = lower_cages(stripe) if strict else math.ceil(need / spine_up.ports)
                     if not fits(self.spine, [(upper.face, down_cages), (spine_up, up_cages)]):
@@ -303,86 +369,3 @@ class Tiers:
                     )
                     if found is not None:
                         yield found
-
-
-def least_per_core_gbps(scope: Scope, usable: dict[str, list[Face]], spine: Switch) -> Bound:
-    """What one Gb/s from a spine to the cores weighs at least: the best core and link for one of its faces."""
-    if spine.id not in scope.core_gbps:
-        measure = scope.measure
-        least = [math.inf] * len(OBJECTIVES)
-        for up in usable[spine.id]:
-            for core in scope.switches:
-                weight = measure.bound_weight(core)
-                for face in usable[core.id]:
-                    if face.speed_gbps != up.speed_gbps:
-                        continue
-                    link = least_link(measure, measure.pair((up, spine), (face, core)), SPINE_CORE)
-                    if link is not None:
-                        gbps = face.cages * face.ports * face.speed_gbps
-                        least = [
-                            min(x, w / gbps + y / face.speed_gbps) for x, w, y in zip(least, weight, link, strict=True)
-                        ]
-        scope.core_gbps[spine.id] = (least[0], least[1], least[2])
-    return scope.core_gbps[spine.id]
-
-
-def _core_faces(
-    scope: Scope, usable: dict[str, list[Face]], speed_gbps: float, rank: int
-) -> list[tuple[float, Switch, Face]]:
-    """Core models and faces at one speed with their weight per port, thriftiest first."""
-    key = (speed_gbps, rank)
-    if key not in scope.core_faces:
-        found = [
-            (scope.measure.bound_weight(s)[rank] / (f.cages * f.ports), s, f)
-            for s in scope.switches
-            for f in usable[s.id]
-            if f.speed_gbps == speed_gbps
-        ]
-        scope.core_faces[key] = sorted(found, key=lambda x: x[0])
-    return scope.core_faces[key]
-
-
-def spine_counts(need: int, most: int, fewest: int) -> Iterator[int]:
-    """For every multiplicity up to ``most``, the fewest upper switches that give ``need`` links, in rising order.
-
-    With one multiplicity, more switches are only more of everything.
-    """
-    count = max(fewest, math.ceil(need / most))
-    while True:
-        yield count
-        b = math.ceil(need / count)
-        if b <= 1:
-            return
-        count = max(count + 1, math.ceil(need / (b - 1)))
-
-
-def _core_counts(
-    scope: Scope, core: Switch, face: Face, spine_up: Face, pods: int, need: int, planes: int
-) -> Iterator[Upper]:
-    """Cores of one plane; by ports only, the cores of all planes together."""
-    spec = scope.spec
-    ports = face.cages * face.ports
-    if spec.striping is Striping.PORTS:
-        total = max(spec.min_cores, math.ceil(pods * planes * need / ports))
-        yield Upper(core, spine_up, face, total, 0, need)
-        return
-    most = ports // pods
-    if scope.gauge is not None:
-        held = scope.gauge.most_ports(scope.measure, core, SPINE_CORE, face.speed_gbps)
-        if held < pods:
-            scope.refuse("lossless")
-        most = int(min(most, held // pods))
-    if most < 1:
-        return
-    whole = max(spine_up.ports, face.ports)
-    seen: set[int] = set()
-    for count in spine_counts(need, most, spec.min_cores):
-        b = math.ceil(need / count)
-        for multiplicity in sorted({b, math.ceil(b / whole) * whole}):
-            stripe = Stripe(count, multiplicity, spine_up.ports, face.ports)
-            if multiplicity > most or multiplicity in seen or upper_cages(stripe, pods) > face.cages:
-                continue
-            if not fits(core, [(face, upper_cages(stripe, pods))]):
-                continue
-            seen.add(multiplicity)
-            yield Upper(core, spine_up, face, count, multiplicity, count * multiplicity)

@@ -8,32 +8,28 @@ template seen, and what each fabric's best was. No answer is an estimate: each i
 from __future__ import annotations
 
 import importlib.metadata
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpunet.catalogs import split_medium_id
 from gpunet.models.case import Case, FabricName, Objective
 from gpunet.models.design import Status
 from gpunet.models.parts import Catalog
 from gpunet.models.study import DesignSummary, FabricSummary
 from gpunet.solver.apart import solve_apart
-from gpunet.solver.candidates import Compiled, Finder, best_of, compile_case, passes
+from gpunet.solver.candidates import Compiled, Finder, compile_case, passes
 from gpunet.solver.demand import NoPortsError
 from gpunet.solver.engines import Engine, EngineError, Outcome, solve
 from gpunet.solver.held import ceilings_of
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.interconnects import Tables
 from gpunet.solver.layout import SiteTooSmallError
-from gpunet.solver.links import cage_kinds
-from gpunet.solver.mating import accepts
 from gpunet.solver.order import bought
-from gpunet.solver.ports import faces
-from gpunet.solver.prices import ZERO, Weight
+from gpunet.solver.prices import Weight
+from gpunet.solver.remembering import Remembering
 from gpunet.solver.scope import Cutoff, Scope
 from gpunet.solver.search import Found, search
-from gpunet.solver.template import Measure, Template, path_switches
+from gpunet.solver.template import Template
 from gpunet.solver.templates import enumerate_templates
 
 FEW = 100
@@ -198,7 +194,7 @@ class Workbench:
         if self._compiled is None:
             try:
                 self._compiled = compile_case(self.case, self.catalog, self._tables)
-                self.finder = _Remembering(self._compiled)
+                self.finder = Remembering(self._compiled)
             except (SiteTooSmallError, NoPortsError) as error:
                 self._compiled = f"{error.setting}: {error}"
         return self._compiled
@@ -264,14 +260,6 @@ def _fabric(t: Template) -> FabricSummary:
     )
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Every template of a group that weighs at most ``limit`` on one objective, at one set of prices."""
-
-    templates: list[Template]
-    limit: float
-
-
 def _aimed_at_a_ceiling(case: Case) -> Case:
     """The case with one objective, one that a ceiling is on if there is any: that shows soonest whether it holds."""
     if case.limits.cost_usd is not None:
@@ -308,100 +296,3 @@ class _Enough(Finder):
             if i == self._few:
                 self.left_out = True
                 return
-
-
-class _Remembering(Finder):
-    """A finder for one compiled case at changing prices: what was best before bounds what is best now."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        self._prices = compiled.prices
-        self._known: dict[object, _Known] = {}
-        self._best: dict[object, list[Template]] = {}
-        self._parts: dict[object, frozenset[str]] = {}
-
-    def near(self, scopes: list[Scope], objective: Objective, slack: int) -> list[Template]:
-        group = _identity(scopes, objective)
-        key = group, self._prices_of(scopes)
-        known = self._known.get(key)
-        if known is not None and known.templates:
-            most = min(t.facts.least[objective] for t in known.templates) + slack
-            if most <= known.limit:
-                return [t for t in known.templates if t.facts.least[objective] <= most]
-        # An optimum of earlier prices is a design still: at today's prices nothing better weighs more than it.
-        seen = self._best.setdefault(group, [])
-        least = [x for t in seen if (x := _least_now(t, scopes[0], objective)) is not None]
-        near = best_of(scopes, objective, slack, min(least, default=math.inf) + slack)
-        if near:
-            best = min(near, key=lambda t: t.facts.least[objective])
-            self._known[key] = _Known(near, best.facts.least[objective] + slack)
-            if not any(t.rank() == best.rank() for t in seen):
-                seen.append(best)
-        return near
-
-    def within(self, scopes: list[Scope], cutoff: Cutoff, first: Objective) -> list[Template]:
-        key = _identity(scopes, first), self._prices_of(scopes)
-        known = self._known.get(key)
-        if known is None or known.limit < cutoff.most[first]:
-            if any(math.isfinite(most) for o, most in cutoff.most.items() if o is not first):
-                return super().within(scopes, cutoff, first)
-            known = self._known[key] = _Known(super().within(scopes, cutoff, first), cutoff.most[first])
-        return [t for t in known.templates if passes(t, cutoff)]
-
-    def _prices_of(self, scopes: list[Scope]) -> frozenset[tuple[str, int]]:
-        """The supposed prices that can matter to these scopes."""
-        supposed = self._prices.supposed
-        if not supposed:
-            return frozenset()
-        group = _identity(scopes, Objective.COST)
-        if group not in self._parts:
-            self._parts[group] = frozenset().union(*(_parts_of(scope) for scope in scopes))
-        matter = self._parts[group]
-        return frozenset(x for x in supposed.items() if x[0] in matter or split_medium_id(x[0])[0] in matter)
-
-
-def _identity(scopes: Iterable[Scope], objective: Objective) -> object:
-    """What tells a group from every other of the same case."""
-    return objective, tuple(
-        (
-            s.fabric,
-            s.protocol,
-            s.carries_storage,
-            s.row_leaves,
-            s.central_leaves,
-            s.leaf_models,
-            tuple(x.id for x in s.switches),
-        )
-        for s in scopes
-    )
-
-
-def _parts_of(scope: Scope) -> frozenset[str]:
-    """Every part whose price can matter to a fabric, and some more; a length of fibre or cable by its base."""
-    parts = scope.measure.book.parts
-    kinds = [
-        *(
-            k
-            for s in scope.switches
-            for f in faces(s, scope.protocol)
-            for k in cage_kinds(f.group, f.modes, s.protocol)
-        ),
-        *(k for e in scope.kinds for k in cage_kinds(e.cage, e.modes, scope.protocol)),
-    ]
-    plugs = {plug for kind in set(kinds) for plug in accepts(kind)}
-    modules = [m for m in parts.modules.values() if m.form_factor in plugs]
-    connectors = {m.connector for m in modules}
-    cables = [c for c in parts.cables.values() if {c.end_a.form_factor, c.end_b.form_factor} <= plugs]
-    fibres = [f for f in parts.fibres.values() if {f.connector_a, f.connector_b} <= connectors]
-    return frozenset(part.id for part in (*scope.switches, *modules, *cables, *fibres, *parts.panels.values()))
-
-
-def reweigh(measure: Measure, t: Template) -> None:
-    """Weigh the switches of a template found at other prices at today's."""
-    switches = {s.id: s for wing in t.wings or (t,) for s in path_switches(wing)}
-    t.facts.switch_weight = sum((measure.switch_weight(switches[p]).times(n) for p, n in t.switches.items()), ZERO)
-
-
-def _least_now(t: Template, scope: Scope, objective: Objective) -> int | None:
-    """What a template found at other prices weighs at today's; none when it cannot be built any more."""
-    reweigh(scope.measure, t)
-    return scope.measure.least(t, objective)

@@ -5,6 +5,7 @@ Where one price alone is supposed, templates that it cannot affect are as they w
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -44,9 +45,9 @@ class Remembering(Finder):
         group, prices = _identity(scopes, objective), self._prices_of(scopes)
         known = self._known.get((group, prices))
         if known is not None and known.templates:
-            most = min(t.facts.least[objective] for t in known.templates) + slack
-            if most <= known.limit:
-                return [t for t in known.templates if t.facts.least[objective] <= most]
+            limit = min(t.facts.least[objective] for t in known.templates) + slack
+            if limit <= known.limit:
+                return [t for t in known.templates if t.facts.least[objective] <= limit]
         # An optimum of earlier prices is a design still: at today's prices nothing better weighs more than it.
         seen = self._best.setdefault(group, [])
         most = slack + min(
@@ -64,7 +65,8 @@ class Remembering(Finder):
             if part is not None:
                 self._keep_unaffected(scopes[0], group, part, found)
             if not any(t.rank() == best.rank() for t in seen):
-                seen.append(best)
+                # A copy, for it is weighed at other prices again, and what is known at these is not.
+                seen.append(dataclasses.replace(best, facts=dataclasses.replace(best.facts)))
         return near
 
     def _near_affected(
@@ -79,11 +81,11 @@ class Remembering(Finder):
         if (group, part) not in self._unaffected and today is not None:
             self._keep_unaffected(scopes[0], group, part, today)
         rest = self._unaffected.get((group, part))
-        if rest is None or not rest.templates:
+        if rest is None:
             return None
-        for t in rest.templates:
-            reweigh(scopes[0].measure, t)
         most = min(most, slack + min((t.facts.least[objective] for t in rest.templates), default=math.inf))
+        if most > rest.limit:
+            return None
         tiers = self._tiers.get(group) if today is not None and most <= today.limit else None
         narrow = [s.affected_by(part, t) for s, t in zip(scopes, tiers or [None] * len(scopes), strict=True)]
         found = [*rest.templates, *best_of(narrow, objective, slack, most)]

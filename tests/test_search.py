@@ -10,15 +10,17 @@ import dataclasses
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpunet.case_file import case_from_data
 from gpunet.catalogs import load_catalog
-from gpunet.models.case import FabricName
+from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
 from gpunet.solver import search as searching
 from gpunet.solver.candidates import Compiled, compile_case, instance, oob_scopes, span_of, within
 from gpunet.solver.engines import Engine, Outcome, solve
-from gpunet.solver.scope import Cutoff
+from gpunet.solver.scope import Cutoff, plus
 from gpunet.solver.search import search
 from gpunet.solver.templates import enumerate_templates
 
@@ -105,3 +107,16 @@ def test_a_bound_that_is_not_proven_is_not_told(monkeypatch: pytest.MonkeyPatch,
     assert found.bound <= best <= found.value
     assert found.gap is not None
     assert found.gap > 0
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**7), st.integers(1, 144)), min_size=1, max_size=8))
+@settings(derandomize=True, deadline=None)
+def test_a_bound_made_of_shares_never_cuts_off_what_it_bounds(shared: list[tuple[int, int]]) -> None:
+    """Trunks and panels count by the link, in thirds and twelfths: summed up, they are whole cents and within it."""
+    bound = (0.0, 0.0, 0.0)
+    for cents, links in shared:
+        for _ in range(links):
+            bound = plus(bound, (cents / links, cents / links, cents / links), 1)
+    total = sum(cents for cents, _ in shared)
+    assert Cutoff(dict.fromkeys(Objective, total)).passes(bound)
+    assert not Cutoff(dict.fromkeys(Objective, total - 1)).passes(bound)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpunet.models.problems import InputError, Problem, quoted
 from gpunet.quote_table import Grid, Row, letters
 
-ROWS_SEARCHED = 60
-"""Rows from the top within which the headings must stand."""
+_ROWS_TOLD = 60
+"""Rows from the top among which an error names the one that comes nearest to headings."""
 
 HEADINGS: dict[str, tuple[str, ...]] = {
     "part": (
@@ -97,6 +97,12 @@ def plain(heading: str) -> str:
     return " ".join(text.replace("_", " ").replace("\n", " ").split())
 
 
+def are_headings(cells: Sequence[str]) -> bool:
+    """Whether cells name a part and a price, in words that are known."""
+    names = {plain(cell) for cell in cells}
+    return all(not names.isdisjoint(HEADINGS[meaning]) for meaning in NEEDED)
+
+
 def find_columns(grid: Grid, given: Mapping[str, str]) -> Columns:
     """The row of headings and what its columns hold. ``given`` names headings, or letters of columns, by meaning.
 
@@ -104,12 +110,14 @@ def find_columns(grid: Grid, given: Mapping[str, str]) -> Columns:
     was given is missing, or where two columns have equal claims to be the part or the price.
     """
     best: tuple[int, int] = (0, 0)
-    for index, row in enumerate(grid.rows[:ROWS_SEARCHED]):
+    for index, row in enumerate(grid.rows):
+        if index >= _ROWS_TOLD and sum(bool(row.text(n)) for n in range(len(row.cells))) < len(NEEDED):
+            continue
         places, twice = _meanings(grid, row, given)
         if all(meaning in places for meaning in NEEDED):
             _settled(grid, row, twice)
             return Columns(index, places, {meaning: row.text(column) for meaning, column in places.items()})
-        best = max(best, (len(places), -index))
+        best = max(best, (len(places), -index)) if index < _ROWS_TOLD else best
     first = next((index for index, row in enumerate(grid.rows) if not row.is_empty), 0)
     raise InputError([_no_headings(grid, given, -best[1] if best[0] else first)])
 

@@ -289,6 +289,7 @@ class _Import:
             if column is not None:
                 rows = [head, *self.grid.rows[self.columns.row + 1 :]]
                 seen += [(row.number, column, row.text(column)) for row in rows]
+                seen += [(row.number, column, row.shown.get(column, "")) for row in rows]
         column = self.columns.of("currency")
         if column is not None:
             seen += [(row.number, column, row.text(column)) for row in self.grid.rows[self.columns.row + 1 :]]

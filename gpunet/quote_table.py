@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from gpunet.models.problems import InputError, Problem, quoted
 
@@ -16,8 +19,15 @@ MOST_BYTES = 20_000_000
 MOST_ROWS = 100_000
 MOST_COLUMNS = 200
 DELIMITERS = ",;\t|"
-WORKBOOKS = (".xlsx", ".xlsm")
-_OLD_WORKBOOKS = (".xls", ".xlsb", ".ods")
+_LINES_SAMPLED = 2_000
+"""Lines that tell the delimiter of a CSV: enough for what stands above a table."""
+_ZIP, _OLD_WORKBOOK = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+"""First bytes of a workbook, and of one in the old binary form or under a password."""
+_SEPARATOR = re.compile(r'"?sep=(.)"?[ ,;\t]*\r?\n', re.IGNORECASE)
+"""First line by which spreadsheet programs say what stands between the cells."""
+
+_LOCALE = re.compile(r"\[\$([^\]-]*)(?:-[^\]]*)?\]")
+"""A currency and a country in a number format: ``[$€-407]``."""
 
 Value = str | float | int | date | None
 
@@ -29,6 +39,8 @@ class Row:
     number: int
     """Row in the file, from 1; of a CSV the line on which the row begins."""
     cells: tuple[Value, ...]
+    shown: Mapping[int, str] = field(default_factory=dict)
+    """Column -> number format, for numbers of a workbook: a currency may stand there alone."""
 
     def text(self, column: int) -> str:
         """What stands in a column, as text without spaces around it; empty where there is nothing."""
@@ -76,15 +88,20 @@ def letters(column: int) -> str:
 def read_grid(path: str | Path, sheet: str | None = None, delimiter: str | None = None) -> Grid:
     """The table in a file. Raises ``InputError`` where there is none that can be read.
 
-    ``sheet`` names one of a workbook's sheets; without it the first that holds anything is read. ``delimiter`` is what
-    stands between the cells of a CSV; without it, the one of comma, semicolon, tab and bar that splits most rows alike.
+    What a file is follows from what stands in it, for suppliers name a workbook ``.csv`` and a CSV ``.xls``. ``sheet``
+    names one of a workbook's sheets; without it the first that is not hidden and holds anything is read. ``delimiter``
+    is what stands between the cells of a CSV; without it, the one that the file names in a first line ``sep=``, or the
+    one of comma, semicolon, tab and bar that splits most rows alike.
     """
     file = str(path)
     content = _bytes(Path(path), file)
-    if Path(path).suffix.lower() in WORKBOOKS:
+    if content.startswith(_ZIP):
         return _workbook(file, content, sheet)
-    if Path(path).suffix.lower() in _OLD_WORKBOOKS or content[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-        _refuse(file, f"a file named {quoted(Path(path).name)}", "CSV, or a workbook saved as .xlsx")
+    if content.startswith(_OLD_WORKBOOK):
+        found = "a workbook in the old form (.xls), or under a password"
+        _refuse(file, found, "CSV, or a workbook saved as .xlsx without a password")
+    if re.match(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|table|\?xml)", content, re.IGNORECASE):
+        _refuse(file, "a page of HTML or XML, whatever its name", "CSV, or a workbook saved as .xlsx")
     if sheet is not None:
         _refuse(file, "a CSV file, which has no sheets", "--sheet with a workbook only")
     return _csv(file, content, delimiter)
@@ -127,13 +144,21 @@ def _csv(file: str, content: bytes, delimiter: str | None) -> Grid:
             _check_size(file, rows[-1], len(rows))
             begins = reader.line_num + 1
     except csv.Error as error:
-        problem = Problem(file, begins, found=f"a row that does not end: {error}", expected="quotes in pairs")
-        raise InputError([problem]) from None
+        long = "field larger" in str(error)
+        found = (
+            f"a cell of more than {csv.field_size_limit():,} characters"
+            if long
+            else f"a row that does not end: {error}"
+        )
+        expected = "cells far shorter, and quotes in pairs" if long else "quotes in pairs"
+        raise InputError([Problem(file, begins, found=found, expected=expected)]) from None
     return Grid(file, tuple(rows), delimiter=chosen)
 
 
 def _decoded(file: str, content: bytes) -> str:
     encodings = ["utf-16"] if content.startswith((b"\xff\xfe", b"\xfe\xff")) else ["utf-8-sig", "cp1252"]
+    if b"\0" in content[:2]:  # UTF-16 without its mark: a table begins with letters of one byte
+        encodings = ["utf-16-be" if content[:1] == b"\0" else "utf-16-le"]
     for encoding in encodings:
         try:
             text = content.decode(encoding)
@@ -145,19 +170,28 @@ def _decoded(file: str, content: bytes) -> str:
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that gives the most cells in rows of equal width; a comma where none splits anything."""
-    sample = text.splitlines()[:60]
+    """The delimiter that the first line names, else one that gives a row of headings, for prose above a table has more
+    commas than the table; among several, and where none does, the one that gives the most cells in rows of equal width.
+    """
+    from gpunet.quote_columns import are_headings
 
-    def score(mark: str) -> tuple[int, int]:
+    said = _SEPARATOR.match(text)
+    if said and said[1] in DELIMITERS:
+        return said[1]
+    sample = text.splitlines()[:_LINES_SAMPLED]
+
+    def score(mark: str) -> tuple[bool, int, int]:
         widths: dict[int, int] = {}
+        heads = False
         try:
             for cells in csv.reader(sample, delimiter=mark):
                 if len(cells) > 1:
                     widths[len(cells)] = widths.get(len(cells), 0) + 1
+                    heads = heads or are_headings(cells)
         except csv.Error:
-            return 0, 0
+            return heads, 0, 0
         width = max(widths, key=lambda n: (widths[n] * (n - 1), n), default=0)
-        return widths.get(width, 0) * (width - 1), -DELIMITERS.index(mark)
+        return heads, widths.get(width, 0) * (width - 1), -DELIMITERS.index(mark)
 
     return max(DELIMITERS, key=score)
 
@@ -166,6 +200,27 @@ def _delimiter(text: str) -> str:
 
 
 def _workbook(file: str, content: bytes, wanted: str | None) -> Grid:
+    book = _opened(file, content, data_only=True)
+    try:
+        names = book.sheetnames
+        if wanted is not None and wanted not in names:
+            from gpunet.catalogs.schema_words import nearest
+
+            found, expected = f"no sheet {quoted(wanted)}", f"one of {', '.join(names)}"
+            raise InputError([Problem(file, found=found, expected=expected, nearest=nearest(wanted, names))])
+        hidden = [name for name in names if book[name].sheet_state != "visible"]
+        for name in [wanted] if wanted is not None else [name for name in names if name not in hidden]:
+            rows = tuple(_sheet_rows(file, book[name], partial(_formulas, file, content, name)))
+            if any(not row.is_empty for row in rows):
+                return Grid(file, rows, sheet=name)
+    finally:
+        book.close()
+    more = f"; of hidden ones, one is read where it is named: --sheet {quoted(hidden[0])}" if hidden else ""
+    raise InputError([Problem(file, found="only empty sheets", expected=f"a table with a row of headings{more}")])
+
+
+def _opened(file: str, content: bytes, *, data_only: bool) -> Any:
+    """The workbook, with the results of its formulas or with the formulas themselves."""
     import warnings
 
     import openpyxl
@@ -174,35 +229,39 @@ def _workbook(file: str, content: bytes, wanted: str | None) -> Grid:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(io.BytesIO(content), data_only=True, read_only=True)
+            return openpyxl.load_workbook(io.BytesIO(content), data_only=data_only, read_only=True)
     except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError):
-        raise InputError([Problem(file, found="no workbook", expected="a workbook saved as .xlsx")]) from None
-    try:
-        if wanted is not None and wanted not in book.sheetnames:
-            from gpunet.catalogs.schema_words import nearest
+        expected = "CSV, or a workbook saved as .xlsx"
+        raise InputError([Problem(file, found="no workbook that can be read", expected=expected)]) from None
 
-            problem = Problem(
-                file,
-                found=f"no sheet {quoted(wanted)}",
-                expected=f"one of {', '.join(book.sheetnames)}",
-                nearest=nearest(wanted, book.sheetnames),
-            )
-            raise InputError([problem])
-        for name in [wanted] if wanted is not None else book.sheetnames:
-            rows = tuple(_sheet_rows(file, book[name]))
-            if any(not row.is_empty for row in rows):
-                return Grid(file, rows, sheet=name)
+
+def _formulas(file: str, content: bytes, sheet: str) -> dict[tuple[int, int], str]:
+    """Formulas of a sheet by row and column, both from 1."""
+    book = _opened(file, content, data_only=False)
+    try:
+        cells = (cell for row in book[sheet].iter_rows() for cell in row if cell.data_type == "f")
+        return {(cell.row, cell.column): str(getattr(cell.value, "text", cell.value)) for cell in cells}
     finally:
         book.close()
-    raise InputError([Problem(file, found="only empty sheets", expected="a table with a row of headings")])
 
 
-def _sheet_rows(file: str, sheet: object) -> Iterator[Row]:
-    values = getattr(sheet, "iter_rows", None)
-    if values is None:  # a sheet that holds a chart alone
+def _sheet_rows(file: str, sheet: Any, formulas: Callable[[], dict[tuple[int, int], str]]) -> Iterator[Row]:
+    """Rows of a sheet. A formula whose result was never saved stands as its text: it is no empty cell, and no value."""
+    if not hasattr(sheet, "iter_rows"):  # a sheet that holds a chart alone
         return
-    for number, cells in enumerate(values(values_only=True), start=1):
-        row = Row(number, tuple(_value(cell) for cell in cells))
+    unsaved = formulas()
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
+        values: list[Value] = []
+        shown: dict[int, str] = {}
+        for column, cell in enumerate(cells):
+            value = _value(cell.value)
+            formula = unsaved.get((number, column + 1))
+            if value is None and formula is not None and cell.data_type != "str":
+                value = f"{formula}, a formula saved without its result"
+            if isinstance(value, int | float):
+                shown[column] = _LOCALE.sub(r"\1", cell.number_format)
+            values.append(value)
+        row = Row(number, tuple(values), shown)
         _check_size(file, row, number)
         yield row
 

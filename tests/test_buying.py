@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from gpunet.case_file import case_from_data
 from gpunet.models.case import Case
 from gpunet.models.design import Design, Result, Status
 from gpunet.models.problems import InputError
+from gpunet.report.csv_files import BOM_COLUMNS, design_files
 from gpunet.solver.explain import explain
 from gpunet.solver.optimize import optimize
 from gpunet.solver.order import order_all
@@ -384,3 +387,18 @@ def test_what_makes_no_sense_is_refused(more: dict[str, Any], said: str) -> None
     with pytest.raises(InputError) as refused:
         case_of(**more)
     assert said in str(refused.value)
+
+
+def test_the_csv_bill_names_suppliers_only_where_the_order_is_split(tmp_path: Path) -> None:
+    """Who delivers stands behind the other columns; without ``buying`` the file has the columns it always had."""
+    quotes = [quote("Alder", line(FLAT, 300, at_most=10))]
+    heads = []
+    for more in ({}, {"buying": {"at_list": "always"}}):
+        design = optimize(case_of(parts=ONLY, quotes=quotes, **more), CATALOG)
+        design_files(design, CATALOG)["bom.csv"](tmp_path / "bom.csv")  # type: ignore[operator]
+        with (tmp_path / "bom.csv").open(encoding="utf-8", newline="") as stream:
+            head, *rows = csv.reader(stream)
+        heads.append(tuple(head))
+    assert heads == [BOM_COLUMNS, (*BOM_COLUMNS, "supplier")]
+    assert [row[-1] for row in rows] == [x.supplier for x in design.result.bom]
+    assert "Alder" in {row[-1] for row in rows}

@@ -272,8 +272,8 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     assert problems_of(tmp_path / "no.csv") == [" no such file"]
     assert "a directory" in problems_of(tmp_path)[0]
     fake = tmp_path / "fake.xlsx"
-    fake.write_text("Part,Price\n")
-    assert problems_of(fake) == [" found no workbook, expected a workbook saved as .xlsx"]
+    fake.write_bytes(b"PK\x03\x04 and nothing more")
+    assert problems_of(fake) == [" found no workbook that can be read, expected CSV, or a workbook saved as .xlsx"]
 
 
 @settings(max_examples=40)

@@ -43,7 +43,7 @@ def design_files(design: Design, catalog: Catalog) -> dict[str, Content]:
     """Every file of a design by name: what ``-o`` writes."""
     return {
         "design.json": write_design(design),
-        "bom.csv": _csv(BOM_COLUMNS, lambda: _bom_rows(design, catalog)),
+        "bom.csv": _csv(_bom_columns(design), lambda: _bom_rows(design, catalog)),
         **cabling_file(design, catalog),
         "racks.csv": _csv(RACK_COLUMNS, lambda: rack_rows(design, catalog)),
         **panels_file(design),
@@ -70,7 +70,13 @@ def _csv(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[object]]])
     return write
 
 
+def _bom_columns(design: Design) -> tuple[str, ...]:
+    """The columns of the bill; who delivers a line is one of them where the order is split among suppliers."""
+    return (*BOM_COLUMNS, "supplier") if design.case.buying is not None else BOM_COLUMNS
+
+
 def _bom_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
+    split = design.case.buying is not None
     for line in design.result.bom:
         part = find_part(catalog, line.part)
         yield (
@@ -87,6 +93,7 @@ def _bom_rows(design: Design, catalog: Catalog) -> Iterator[Sequence[object]]:
             line.price_source,
             line.price_date,
             line.note,
+            *((line.supplier,) if split else ()),
         )
 
 

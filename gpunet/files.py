@@ -30,15 +30,18 @@ class OutputError(Exception):
 def write_all(directory: str | Path, contents: Mapping[str, Content]) -> list[Path]:
     """Write files by name into a directory, which is made where it is missing; give back their paths.
 
-    Everything is written and flushed to disk beside the targets first and takes its place only then, so either all
-    files are new or all are as before. Other files in the directory are left alone. Raises ``OutputError``.
+    A name may begin with one folder, as in ``2027Q1/design.json``, which is made as well. Everything is written and
+    flushed to disk beside the targets first and takes its place only then, so either all files are new or all are as
+    before. Other files in the directory are left alone. Raises ``OutputError``.
     """
     folder = Path(directory)
     targets = {name: folder / name for name in contents}
     for name, target in targets.items():
-        if name in {"", ".", ".."} or Path(name).name != name:
+        if not _is_plain(name):
             raise OutputError(target, f"{name!r} is no plain file name")
-    with _made(folder):
+    with contextlib.ExitStack() as made:
+        for place in dict.fromkeys((folder, *(target.parent for target in targets.values()))):
+            made.enter_context(_made(place))
         for target in targets.values():
             if target.is_dir():
                 raise OutputError(target, "a directory stands where the file should go")
@@ -48,6 +51,12 @@ def write_all(directory: str | Path, contents: Mapping[str, Content]) -> list[Pa
                     _write(workspace / "new" / name, content)
             _replace(targets, workspace)
     return list(targets.values())
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is that of a file, or of a file in one folder."""
+    *folders, last = name.split("/")
+    return len(folders) <= 1 and all(x not in {"", ".", ".."} and Path(x).name == x for x in (*folders, last))
 
 
 def write_new(path: str | Path, text: str) -> Path:
@@ -111,6 +120,7 @@ def _workspace(folder: Path) -> Iterator[Path]:
 
 
 def _write(path: Path, content: Content) -> None:
+    path.parent.mkdir(exist_ok=True)
     if callable(content):
         content(path)
         with path.open("r+b") as stream:
@@ -134,6 +144,7 @@ def _replace(targets: Mapping[str, Path], workspace: Path) -> None:
         for name, target in targets.items():
             with _told(target):
                 if target.is_symlink() or target.exists():
+                    (workspace / "old" / name).parent.mkdir(exist_ok=True)
                     _keep(target, workspace / "old" / name)
                 replaced.append(name)
                 os.replace(workspace / "new" / name, target)

@@ -8,7 +8,7 @@ over all such renamings: it is found tier by tier, and a bound says whether it i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gpunet.models.ledger import Device, Ledger
@@ -21,6 +21,12 @@ class Piece(NamedTuple):
 
     medium: str
     devices: frozenset[str]
+
+    def renamed(self, name: Mapping[str, str], switches: Collection[str]) -> Piece | None:
+        """The piece with its switches renamed; none where one of them is gone."""
+        if any(d in switches and d not in name for d in self.devices):
+            return None
+        return Piece(self.medium, frozenset(name.get(d, d) for d in self.devices))
 
 
 class Moved(NamedTuple):
@@ -37,6 +43,40 @@ class Moved(NamedTuple):
 def moved_cables(before: Ledger, after: Ledger) -> Moved:
     """Cables of the earlier ledger that do not stay in the later one."""
     old, new = pieces_of(before), pieces_of(after)
+    name, most = _renamed(before, after, old, new)
+    switches = _switches(before)
+    renamed: Counter[Piece] = Counter()
+    for piece, n in old.items():
+        becomes = piece.renamed(name, switches)
+        if becomes is not None:
+            renamed[becomes] += n
+    kept = sum(min(n, new[piece]) for piece, n in renamed.items())
+    installed = sum(old.values())
+    return Moved(installed, installed - kept, installed - min(most, installed))
+
+
+def cables_kept(before: Ledger, after: Ledger) -> dict[int, int]:
+    """Which cable of the later ledger each that stays becomes, by the numbers of the pieces.
+
+    As many are missing as ``moved_cables`` says are moved at most.
+    """
+    name, _ = _renamed(before, after, pieces_of(before), pieces_of(after))
+    switches = _switches(before)
+    there: dict[Piece, list[int]] = {}
+    for number, piece in by_number(after).items():
+        there.setdefault(piece, []).append(number)
+    places = {piece: iter(numbers) for piece, numbers in there.items()}
+    found: dict[int, int] = {}
+    for number, piece in by_number(before).items():
+        becomes = piece.renamed(name, switches)
+        place = None if becomes is None else next(places.get(becomes, iter(())), None)
+        if place is not None:
+            found[number] = place
+    return found
+
+
+def _renamed(before: Ledger, after: Ledger, old: Counter[Piece], new: Counter[Piece]) -> tuple[dict[str, str], int]:
+    """What every switch becomes that is there in both ledgers, and the most cables that any renaming keeps."""
     switches, later = _switches(before), _switches(after)
     name: dict[str, str] = {}
     most = _crossing(old, new, switches, later)
@@ -51,25 +91,22 @@ def moved_cables(before: Ledger, after: Ledger) -> Moved:
             _, kept = _match(here, there, lowest, lowest_later, {}, switches, later)
             name |= found
             most += kept
-    stay = Counter(old)
-    renamed: Counter[Piece] = Counter()
-    for piece, n in stay.items():
-        gone = any(d in switches and d not in name for d in piece.devices)
-        if not gone:
-            renamed[Piece(piece.medium, frozenset(name.get(d, d) for d in piece.devices))] += n
-    kept = sum(min(n, new[piece]) for piece, n in renamed.items())
-    installed = sum(old.values())
-    return Moved(installed, installed - kept, installed - min(most, installed))
+    return name, most
 
 
 def pieces_of(ledger: Ledger) -> Counter[Piece]:
     """Every cable and fibre of a ledger; a splitter is one."""
+    return Counter(by_number(ledger).values())
+
+
+def by_number(ledger: Ledger) -> dict[int, Piece]:
+    """Every cable and fibre of a ledger by its number."""
     media: dict[int, str] = {}
     ends: dict[int, set[str]] = {}
     for link in ledger.links:
         media[link.assembly] = link.medium
         ends.setdefault(link.assembly, set()).update((link.a_device, link.b_device))
-    return Counter(Piece(media[i], frozenset(devices)) for i, devices in ends.items())
+    return {i: Piece(media[i], frozenset(devices)) for i, devices in ends.items()}
 
 
 def _switches(ledger: Ledger) -> dict[str, Device]:

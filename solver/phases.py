@@ -40,6 +40,14 @@ class PhasesError(ValueError):
     """A case without phases."""
 
 
+class DesignedPhases(NamedTuple):
+    """The answer with what stands in every phase."""
+
+    study: Phases
+    designs: tuple[Design, ...]
+    """The whole network in each phase of the plan, at the prices of the first; none without a plan."""
+
+
 def phases(
     case: Case,
     catalog: Catalog,
@@ -52,9 +60,23 @@ def phases(
 
     Its status is ``optimal`` where no plan is cheaper, else ``feasible`` with the gap left.
     """
+    return designed_phases(case, catalog, engine=engine, time_limit_s=time_limit_s, tell=tell).study
+
+
+def designed_phases(
+    case: Case,
+    catalog: Catalog,
+    *,
+    engine: str = "highs",
+    time_limit_s: float | None = None,
+    tell: Tell | None = None,
+) -> DesignedPhases:
+    """The cheapest plan with the design of each of its phases. Raises as ``phases`` does."""
     if case.phases is None:
         raise PhasesError("the case has no phases: give phases, such as [{when: 2027Q1, gpus: 256}, ..]")
-    return _Study(case, catalog, engine, Clock(time_limit_s), tell or (lambda _: None)).answer()
+    work = _Study(case, catalog, engine, Clock(time_limit_s), tell or (lambda _: None))
+    study = work.answer()
+    return DesignedPhases(study, tuple(work.designs) if study.plans else ())
 
 
 def phase_cases(case: Case) -> list[Case]:
@@ -90,6 +112,8 @@ class _Study:
         self.prices: list[PhasePrices] = []
         self.solves = 0
         self.kinds: dict[str, str] = {}
+        self.designs: list[Design] = []
+        """What stands in each phase of the plan."""
 
     def answer(self) -> Phases:
         """The whole study."""
@@ -210,6 +234,8 @@ class _Study:
             assert ledger is not None
             moved = None if before is None else moved_cables(before, ledger)
             before = ledger
+            if name == PLAN:
+                self.designs.append(stands.design)
             assert self.case.phases is not None
             verified = stands.design.result.verify
             steps.append(

@@ -56,6 +56,22 @@ def test_all_files_are_written_and_others_left_alone(used: Path) -> None:
     }
 
 
+def test_a_file_in_a_folder_is_written_and_one_elsewhere_is_not(used: Path) -> None:
+    """One folder deep and no further; where a file cannot be written, no folder is left behind."""
+    assert write_all(used, {"2027/x": "1", "y": "2"}) == [used / "2027" / "x", used / "y"]
+    before = snapshot(used)
+    for name in ("a/b/c", "../x", "/x", "a/..", "./x", "a/"):
+        with pytest.raises(OutputError, match="no plain file name"):
+            write_all(used, {name: "1"})
+
+    def broken(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    with pytest.raises(OutputError, match="no space left"):
+        write_all(used, {"2027/x": "new", "2028/x": "new", "2028/z": broken})
+    assert snapshot(used) == before
+
+
 def test_a_missing_directory_is_made(tmp_path: Path) -> None:
     """Parents too."""
     write_all(tmp_path / "a" / "b", {"x": "1"})
@@ -154,7 +170,7 @@ def test_a_directory_in_the_way_of_a_file(used: Path) -> None:
     assert snapshot(used) == before
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "/tmp/x"])
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b/c", "/tmp/x"])
 def test_only_plain_names_are_taken(used: Path, name: str) -> None:
     """No result leaves its directory."""
     before = snapshot(used.parent)

@@ -43,24 +43,26 @@ def design_files(design: Design, catalog: Catalog) -> dict[str, Content]:
     """Every file of a design by name: what ``-o`` writes."""
     return {
         "design.json": write_design(design),
-        "bom.csv": _csv(_bom_columns(design), lambda: _bom_rows(design, catalog)),
+        "bom.csv": csv_file(_bom_columns(design), lambda: _bom_rows(design, catalog)),
         **cabling_file(design, catalog),
-        "racks.csv": _csv(RACK_COLUMNS, lambda: rack_rows(design, catalog)),
+        "racks.csv": csv_file(RACK_COLUMNS, lambda: rack_rows(design, catalog)),
         **panels_file(design),
     }
 
 
 def panels_file(design: Design) -> dict[str, Content]:
     """What is plugged where in panels; none for a design without them."""
-    return {"panels.csv": _csv(ChannelRow._fields, lambda: channel_rows(design))} if design.ledger.channels else {}
+    return {"panels.csv": csv_file(ChannelRow._fields, lambda: channel_rows(design))} if design.ledger.channels else {}
 
 
 def cabling_file(design: Design, catalog: Catalog) -> dict[str, Content]:
     """The cabling schedule alone."""
-    return {"cabling.csv": _csv(CABLING_COLUMNS, lambda: cabling_rows(design, catalog))}
+    return {"cabling.csv": csv_file(CABLING_COLUMNS, lambda: cabling_rows(design, catalog))}
 
 
-def _csv(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[object]]]) -> Callable[[Path], None]:
+def csv_file(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[object]]]) -> Callable[[Path], None]:
+    """A file of rows under column names, which are made when it is written."""
+
     def write(path: Path) -> None:
         with path.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream, lineterminator="\n")

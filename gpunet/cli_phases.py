@@ -36,8 +36,8 @@ def phases(
             "-o",
             metavar="DIR",
             readable=False,
-            help="Write phases.json there, and for every phase a folder with its design, buy.csv and moves.csv, all or "
-            "none.",
+            help="Write phases.json and phases.html there, and for every phase a folder with its design, buy.csv and "
+            "moves.csv, all or none.",
         ),
     ] = None,
     engine: ChosenEngine = EngineName.HIGHS,
@@ -89,4 +89,4 @@ def _write(out: Path, study: Phases, designs: Sequence[Design], catalog: Catalog
     if failed:
         return f"{out} is not written: verification failed in {', '.join(failed)}"
     write_all(out, phases_files(study, designs, catalog))
-    return f"{out}: phases.json and {', '.join(step.when for step in study.plans[0].steps)} are written"
+    return f"{out}: phases.json, phases.html and {', '.join(step.when for step in study.plans[0].steps)} are written"

@@ -33,7 +33,9 @@ class PhaseStep(Strict):
     when: str
     """Quarter."""
     gpus: int
-    """GPUs by then."""
+    """GPUs by then, those of whole servers."""
+    asked_gpus: int
+    """GPUs by then as the case asks for them; servers are bought whole."""
     servers: int
     """Servers by then."""
     price_factor: float

@@ -242,6 +242,7 @@ class _Study:
                 PhaseStep(
                     when=self.case.phases[q].when,
                     gpus=self.compiled[q].machines.n_servers * int(self.compiled[q].machines.server.gpus.v),
+                    asked_gpus=self._asked_gpus(q),
                     servers=self.compiled[q].machines.n_servers,
                     price_factor=round(float(self.timeline.factors[q]), 6),
                     cost_usd=spent / 100,
@@ -262,6 +263,12 @@ class _Study:
             moved_cables=sum(step.moved_cables for step in steps),
             steps=tuple(steps),
         )
+
+    def _asked_gpus(self, q: int) -> int:
+        """GPUs of a phase as the case gives them."""
+        assert self.case.phases is not None
+        machines = self.compiled[q].machines
+        return self.case.phases[q].gpus or machines.n_servers * int(machines.server.gpus.v)
 
     def _lines(
         self,

@@ -253,8 +253,8 @@ UNITS = (
     "years",
 )
 COUNTS_AND_RATIOS = {
-    "a_cage", "a_port", "amount", "assembly", "at_most", "at_most_servers", "b_cage", "b_port", "beaten", "bmc_ports",
-    "bought", "bound", "break_even_communication", "buffer_pools", "buffer_share", "cables_before", "cage",
+    "a_cage", "a_port", "amount", "asked_gpus", "assembly", "at_most", "at_most_servers", "b_cage", "b_port", "beaten",
+    "bmc_ports", "bought", "bound", "break_even_communication", "buffer_pools", "buffer_share", "cables_before", "cage",
     "cages_per_pipeline", "case_servers", "cell_factor", "central", "classes", "column", "communication_share", "count",
     "discounts", "down_ports", "efficiencies", "efficiency", "ethernet", "failure_percent_per_year", "far_panel",
     "far_position", "fewest", "fibres", "fill", "free_cages", "from_pieces", "from_week", "gap", "gpus",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from gpunet.cli import app
 from gpunet.design_file import read_design
 from gpunet.files import write_all
 from gpunet.models.study_phases import Phases
+from gpunet.report.html_phases import phases_page
 from gpunet.report.phases_files import phases_files
+from gpunet.report.phases_text import phases_report
 from gpunet.solver.phases import designed_phases
 from gpunet.solver.verify import verify
 
@@ -56,7 +59,31 @@ def test_equal_plans_give_equal_files(tmp_path: Path) -> None:
         write_all(tmp_path / name, phases_files(*designed_phases(case_of(2, 4), CATALOG), CATALOG))
     a, b = ({str(x.relative_to(tmp_path / n)): x.read_bytes() for x in (tmp_path / n).rglob("*.*")} for n in "ab")
     assert a == b
-    assert len(a) == 13
+    assert len(a) == 14
+
+
+def test_the_page_tells_the_plan_and_marks_a_broken_limit() -> None:
+    """The cost, both other ways and every phase; no id twice; a way that moves too many cables is marked."""
+    study, designs = designed_phases(case_of(2, 4), CATALOG)
+    worse = study.plans[2].model_copy(update={"moved_cables": 7})
+    plans = (*study.plans[:2], worse)
+    page = phases_page(study.model_copy(update={"plans": plans, "limit_moved_cables": 3}), designs, CATALOG)
+    assert f"{study.plans[0].cost_usd:,.2f}" in page
+    assert "7, over the limit" in page
+    assert all(f'id="phase-{step.when}"' in page for step in study.plans[0].steps)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_gpus_that_fill_no_whole_server_are_told() -> None:
+    """Three GPUs on servers of two: four are bought, and the report says so; where they are whole it is silent."""
+    case = case_of(2, 4)
+    odd = [{"when": "2027Q1", "gpus": 3}, {"when": "2028Q1", "gpus": 8}]
+    study = designed_phases(case_of(2, 4, phases=odd), CATALOG).study
+    told = [str(block) for block in phases_report(study) if "asked for" in str(block)]
+    assert len(told) == 1
+    assert "3 GPUs asked for: 2 whole servers hold 4" in told[0]
+    assert not any("asked for" in str(block) for block in phases_report(designed_phases(case, CATALOG).study))
 
 
 def test_a_study_without_a_plan_has_no_files() -> None:

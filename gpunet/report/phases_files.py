@@ -11,6 +11,7 @@ from gpunet.models.ledger import Ledger
 from gpunet.models.parts import Catalog
 from gpunet.models.study_phases import Phases, PhaseStep
 from gpunet.report.csv_files import csv_file, design_files
+from gpunet.report.html_phases import phases_page
 from gpunet.solver.moved import cables_kept
 
 BUY_COLUMNS = ("part", "kind", "buy", "in_use", "idle", "unit_price_usd", "extended_usd")
@@ -35,6 +36,7 @@ def phases_files(study: Phases, designs: Sequence[Design], catalog: Catalog) -> 
     found: dict[str, Content] = {
         "phases.json": json.dumps(study.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
     }
+    found["phases.html"] = phases_page(study, designs, catalog)
     before: Ledger | None = None
     for step, design in zip(study.plans[0].steps, designs, strict=True):
         found |= {f"{step.when}/{name}": content for name, content in design_files(design, catalog).items()}

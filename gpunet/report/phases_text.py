@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpunet.models.study_phases import PhasedPlan, Phases, PhaseStep
-from gpunet.report.blocks import Block, Column, Heading, Paragraph, Point, Table, Tone
+from gpunet.report.blocks import Block, Cell, Column, Heading, Paragraph, Point, Table, Tone
 from gpunet.report.words import counted, kw, listed, percent, usd
 
 _WAYS = {
@@ -32,6 +32,17 @@ def phases_report(study: Phases) -> list[Block]:
 
 
 def _report(study: Phases) -> Iterator[Block]:
+    yield in_short(study)
+    yield Heading("What it is compared with")
+    yield ways_table(study)
+    for step in study.plans[0].steps:
+        yield Heading(f"{step.when}: {counted(step.gpus, 'GPU')}, buy for {usd(step.cost_usd)} USD")
+        yield from step_blocks(step)
+    yield from notes(study)
+
+
+def in_short(study: Phases) -> Paragraph:
+    """What the plan costs, whether no plan costs less, which cables move, and what the two other ways cost more."""
     plan, at_once, unplanned = study.plans
     proven = study.gap == 0
     text = f"{study.case}: {usd(plan.cost_usd)} USD over {counted(len(plan.steps), 'phase')}, "
@@ -41,16 +52,15 @@ def _report(study: Phases) -> Iterator[Block]:
     if study.limit_moved_cables is not None:
         text += f" At most {study.limit_moved_cables:,} may be."
     text += f" The end state at once costs {_more(at_once)}; each phase by itself costs {_more(unplanned)}."
-    yield Paragraph(text, Tone.GOOD if proven else None)
-    yield Heading("What it is compared with")
-    quarters = [step.when for step in plan.steps]
+    return Paragraph(text, Tone.GOOD if proven else None)
+
+
+def ways_table(study: Phases) -> Table:
+    """What every way spends in each phase, what it costs more, and the cables it moves; a broken limit is marked."""
+    quarters = [step.when for step in study.plans[0].steps]
     columns = (Column("way"), *(Column(f"{q} USD", number=True) for q in quarters), Column("all USD", number=True))
     columns += (Column("more USD", number=True), Column("cables moved", number=True))
-    yield Table(columns, tuple(_way(x) for x in study.plans))
-    for step in plan.steps:
-        yield Heading(f"{step.when}: {counted(step.gpus, 'GPU')}, buy for {usd(step.cost_usd)} USD")
-        yield from _step(step)
-    yield from (Point(note, Tone.WEAK) for note in _notes(study))
+    return Table(columns, tuple(_way(x, study.limit_moved_cables) for x in study.plans))
 
 
 def _more(plan: PhasedPlan) -> str:
@@ -66,17 +76,29 @@ def _moved_text(plan: PhasedPlan) -> str:
     return f"{text}." if least == plan.moved_cables else f"{text} at most, {least:,} at least."
 
 
-def _way(plan: PhasedPlan) -> tuple[str, ...]:
+def _way(plan: PhasedPlan, limit: int | None) -> tuple[str | Cell, ...]:
+    moved = f"{plan.moved_cables:,}"
+    is_beyond = limit is not None and plan.moved_cables > limit
     return (
-        _WAYS[plan.name],
+        way_name(plan),
         *(usd(step.cost_usd) for step in plan.steps),
         usd(plan.cost_usd),
         usd(plan.more_usd),
-        f"{plan.moved_cables:,}",
+        Cell(f"{moved}, over the limit", Tone.BAD) if is_beyond else moved,
     )
 
 
-def _step(step: PhaseStep) -> Iterator[Block]:
+def way_name(plan: PhasedPlan) -> str:
+    """What a way is called in a report."""
+    return _WAYS[plan.name]
+
+
+def step_blocks(step: PhaseStep) -> Iterator[Block]:
+    """What stands in a phase and what is bought for it."""
+    if step.asked_gpus != step.gpus:
+        yield Point(
+            f"{counted(step.asked_gpus, 'GPU')} asked for: {counted(step.servers, 'whole server')} hold {step.gpus:,}"
+        )
     for name, fabric in step.fabrics.items():
         switches = listed([f"{n:,} x {what}" for what, n in fabric.switches.items()])
         yield Point(f"{name}: {fabric.protocol}, {switches}")
@@ -104,6 +126,11 @@ def _step(step: PhaseStep) -> Iterator[Block]:
             ),
             ("", "", "", "", "", "", usd(step.cost_usd)),
         )
+
+
+def notes(study: Phases) -> Iterator[Point]:
+    """What the figures rest on."""
+    yield from (Point(note, Tone.WEAK) for note in _notes(study))
 
 
 def _notes(study: Phases) -> Iterator[str]:

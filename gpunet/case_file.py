@@ -193,6 +193,7 @@ def _spared(catalog: Catalog) -> _Names:
 
 _REFERENCES = (
     _Reference(("terms", "price_breaks", _EACH, "part"), _priced),
+    _Reference(("terms", "vendor_discounts", _EACH, "vendor"), _vendors),
     _Reference(("terms", "minimum_order", _EACH), _priced, by_key=True),
     _Reference(("terms", "packs", _EACH), _priced, by_key=True),
     _Reference(("terms", "licences", _EACH, "switch"), _patterns_of_switches),
@@ -265,6 +266,11 @@ def _contradictions(case: Case, located: Located) -> Iterator[Problem]:
         if first.setdefault(price_break.part, index) != index:
             message = f"price_breaks[{first[price_break.part]}] names the same part; give one entry with all its steps"
             yield located.problem(("terms", "price_breaks", index, "part"), message=message)
+    first = {}
+    for index, discount in enumerate(case.terms.vendor_discounts if case.terms else ()):
+        if first.setdefault(discount.vendor, index) != index:
+            message = f"vendor_discounts[{first[discount.vendor]}] is of the same vendor; give one entry with all steps"
+            yield located.problem(("terms", "vendor_discounts", index, "vendor"), message=message)
 
 
 def _kinds(catalog: Catalog) -> dict[str, Mapping[str, Part]]:

@@ -159,9 +159,11 @@ class BomLine(Strict):
     """One line of the bill."""
 
     part: str
-    """Catalogue id; for a cable or fibre with its stock length. The name of a licence, of work or of racks."""
+    """Catalogue id; for a cable or fibre with its stock length. The name of a licence, of work, of racks
+    or of what a vendor takes off."""
     kind: str
-    """``switch``, ``nic``, ``module``, ``cable``, ``fibre``, ``panel``, ``licence``, ``installation`` or ``rack``."""
+    """``switch``, ``nic``, ``module``, ``cable``, ``fibre``, ``panel``, ``licence``, ``installation``, ``rack`` or
+    ``discount``."""
     quantity: int
     """Pieces in the design."""
     owned: int = 0

@@ -48,6 +48,48 @@ class PriceBreak(Strict):
         return value
 
 
+class DiscountStep(Strict):
+    """A discount from some amount on."""
+
+    from_usd: PositiveFloat
+    """What is bought of the vendor, before this discount, from which the step holds, USD."""
+    off_percent: float = Field(gt=0, le=100)
+    """What is taken off, %; no more than two decimals."""
+
+    @field_validator("off_percent")
+    @classmethod
+    def _two_decimals(cls, value: float) -> float:
+        if round(value, 2) != value:
+            raise ValueError("give no more than two decimals")
+        return value
+
+
+class VendorDiscount(Strict):
+    """What a vendor takes off everything that is bought of it at catalogue price, by what that comes to.
+
+    Counted are parts of the vendor at their price after ``prices.discounts`` and their own price steps, spares and
+    surplus with them, stock without. Parts that a quote offers or that ``prices.overrides_usd`` prices, licences and
+    laying do not count. The sum is discounted, rounded down to whole cents, on a line of the bill of its own.
+    """
+
+    vendor: Name
+    """Vendor as the catalogue names it."""
+    kind: Literal["all-units", "incremental"] = "all-units"
+    """``all-units``: the step reached holds for everything. A step is also kept by paying for no less than it begins
+    at, where that costs less. ``incremental``: each step holds for what lies beyond it."""
+    steps: tuple[DiscountStep, ...] = Field(min_length=1)
+    """Steps, each from more USD than the one before and with more taken off."""
+
+    @field_validator("steps")
+    @classmethod
+    def _steps_rise(cls, value: tuple[DiscountStep, ...]) -> tuple[DiscountStep, ...]:
+        if any(value[i].from_usd >= step.from_usd for i, step in enumerate(value[1:])):
+            raise ValueError("each step must begin at more USD than the one before")
+        if any(value[i].off_percent >= step.off_percent for i, step in enumerate(value[1:])):
+            raise ValueError("a later step must take off more than the one before")
+        return value
+
+
 class Licence(Strict):
     """Software that every switch of some models needs; a line of its own on the bill."""
 
@@ -79,6 +121,8 @@ class Terms(Strict):
 
     price_breaks: tuple[PriceBreak, ...] = ()
     """Unit prices by quantity ordered."""
+    vendor_discounts: tuple[VendorDiscount, ...] = ()
+    """Discounts on everything that is bought of a vendor."""
     minimum_order: dict[Name, PositiveInt] = Field(default_factory=dict)
     """Fewest pieces of a part that are sold, where any are."""
     packs: dict[Name, PositiveInt] = Field(default_factory=dict)

@@ -16,8 +16,9 @@ from gpunet.solver.offers import ENDLESS
 from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.purchase import PartTerms, Purchase
+from gpunet.solver.vendor_discounts import Saved, saved_on
 
-KIND_ORDER = ("switch", "module", "cable", "fibre", "panel", "nic", "licence", "installation", "rack")
+KIND_ORDER = ("switch", "module", "cable", "fibre", "panel", "nic", "licence", "installation", "rack", "discount")
 
 
 @dataclass(frozen=True)
@@ -174,12 +175,36 @@ def make_bill(ledger: Ledger, catalog: Catalog, prices: PriceList) -> Bill:
                 note="site.rack.cost_usd",
             )
         )
+    for saved in saved_on({p: x for p, (x, _) in orders.items()}, {p: order for p, (_, order) in orders.items()}):
+        cost -= saved.cents
+        lines.append(_discount_line(saved))
     for n, each in ends:
         power += n * each
         typical += n * each
         extra += n * prices.energy_cents(each)
     units = sum(math.ceil(catalog.switches[d.part].rack_units.v) for d in ledger.devices if d.kind == "switch")
     return Bill(tuple(lines), Weight(cost, power, cost + extra), typical, units)
+
+
+def _discount_line(saved: Saved) -> BomLine:
+    """What a vendor takes off: the vendor and the step in the name, what it is taken off in the note."""
+    schedule, tier = saved.schedule, saved.tier
+    told = [f"on {saved.spent / 100:,.2f} USD of {schedule.vendor}"]
+    unused = tier.unused_cents(saved.spent)
+    if unused:
+        told.append(f"{unused / 100:,.2f} USD more are paid for, to keep the step")
+    up_to = "up to " if schedule.incremental and tier is not schedule.tiers[0] else ""
+    return BomLine(
+        part=f"{schedule.vendor}: {up_to}{float(tier.off * 100):g} % off from {tier.from_cents / 100:,.2f} USD",
+        kind="discount",
+        quantity=1,
+        unit_price_usd=-saved.cents / 100,
+        extended_usd=-saved.cents / 100,
+        price_source="case file",
+        price_date="",
+        price_how="quoted",
+        note=f"terms.vendor_discounts: {'; '.join(told)}",
+    )
 
 
 def _orders(counts: dict[str, Count], prices: PriceList) -> dict[str, tuple[PartTerms, Purchase]]:

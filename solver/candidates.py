@@ -224,10 +224,10 @@ def _adapters(compiled: Compiled) -> None:
                 "owned" if why else "supply" if terms.sources is None else "quotes",
                 f"the case needs {n:,} of {part} and fewer can be had" + (f": {why}" if why else ""),
             )
-        if terms is not None and terms.sources is not None:
-            # Who delivers is decided with the rest of the order; until then they count for the least they may cost.
+        if terms is not None and (terms.sources is not None or terms.discount is not None):
+            # What they cost is decided with the rest of the order; until then they count for the least it may be.
             least = terms.floor_cents
-            compiled.offered_adapters[part] = dataclasses.replace(terms, unit_cents=least)
+            compiled.offered_adapters[part] = dataclasses.replace(terms, weighed_cents=least)
             total += (unit + Weight(least - terms.unit_cents, 0, least - terms.unit_cents)).times(n)
             continue
         beyond = 0 if terms is None or bought is None else bought.cents - terms.unit_cents * n

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpunet.models.case import FabricName, Objective
 from gpunet.models.design import Status
-from gpunet.solver.cp_sat_purchase import Order, limit_suppliers
+from gpunet.solver.cp_sat_purchase import Order, limit_suppliers, saved_by_vendors
 from gpunet.solver.instance import Choice, Instance, Key
 from gpunet.solver.network_racks import Cut, NetworkRacks
 from gpunet.solver.template import Template
@@ -43,6 +43,7 @@ class _Model:
             self._network_racks(data.racks)
         self.bought = {part: Order(self, part, terms) for part, terms in sorted(data.terms.items())}
         limit_suppliers(self)
+        self.saved_by_vendors = saved_by_vendors(self)
         self._rules()
 
     def look_up(self, fabric: FabricName, table: list[int], name: str) -> Any:
@@ -71,7 +72,7 @@ class _Model:
         for key, variables in self.blocks.items():
             found += sum(w.weight.of(objective) * v for w, v in zip(data.ways[key], variables, strict=True))
         if objective is not Objective.POWER:
-            found += sum(order.beyond_list for order in self.bought.values())
+            found += sum(order.beyond_list for order in self.bought.values()) - self.saved_by_vendors
             if data.racks is not None:
                 found += data.racks.cents * self._racks_in_all(data.racks)
         return found

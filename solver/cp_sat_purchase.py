@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gpunet.solver.offers import ENDLESS
 from gpunet.solver.purchase import PartTerms
+from gpunet.solver.vendor_discounts import counted_by
 
 if TYPE_CHECKING:
     from gpunet.solver.cp_sat import _Model
@@ -33,7 +35,9 @@ class Order:
             ordered, price = self._order(due) if terms.has_order_terms else (due, terms.unit_cents * due)
         if terms.most is not None and terms.most < ENDLESS:
             model.cp.add(ordered <= terms.most)
-        self.beyond_list: Any = price - terms.unit_cents * pieces
+        self.price: Any = price
+        """What is paid before the discount of the vendor, cents."""
+        self.beyond_list: Any = price - terms.counted_cents * pieces
         """What buying costs beyond every piece of the design at its price, cents."""
 
     @staticmethod
@@ -58,12 +62,20 @@ class Order:
             self._cp.add(pieces <= min(self._most, reach)).only_enforce_if(level)
         return sum(n * level for n, level in zip(levels, open_, strict=True))
 
+    @property
+    def most_cents(self) -> int:
+        """No order of a part that suppliers do not offer costs more."""
+        terms = self.terms
+        if terms.has_order_terms:
+            return self._most_price(terms.largest_order(self._most))
+        return terms.unit_cents * (self._most + terms.spares(self._most))
+
     def _order(self, due: Any) -> tuple[Any, Any]:
         """Pieces ordered and their price, cents: nothing, or an order within one price step."""
         terms, cp = self.terms, self._cp
         largest = terms.largest_order(self._most)
         ordered = cp.new_int_var(0, largest, f"ordered_{self._name}")
-        price = cp.new_int_var(0, max(terms.price(n) for n in self._corners(largest)), f"price_{self._name}")
+        price = cp.new_int_var(0, self._most_price(largest), f"price_{self._name}")
         cp.add(ordered >= due)
         packs = cp.new_int_var(0, largest // terms.pack, f"packs_{self._name}")
         cp.add(ordered == terms.pack * packs)
@@ -108,8 +120,9 @@ class Order:
         self._cp.add(pieces <= last * used)
         return pieces, used
 
-    def _corners(self, largest: int) -> list[int]:
-        return [n for first, last, _, _ in self.terms.orders(largest) for n in (first, last)] or [0]
+    def _most_price(self, largest: int) -> int:
+        sizes = [n for first, last, _, _ in self.terms.orders(largest) for n in (first, last)]
+        return max((self.terms.price(n) for n in sizes), default=0)
 
 
 def limit_suppliers(model: _Model) -> None:
@@ -137,3 +150,27 @@ def limit_suppliers(model: _Model) -> None:
         for name, used in asked.items():
             cp.add_max_equality(used, delivers[name])
         cp.add(sum(asked.values()) <= min(buying.max_suppliers, len(asked)))
+
+
+def saved_by_vendors(model: _Model) -> Any:
+    """What vendors take off, cents: the most that nothing or any step of each takes off what is bought of it."""
+    cp, found = model.cp, []
+    for v, (schedule, parts) in enumerate(counted_by(model.data.terms)):
+        orders = [model.bought[part] for part in parts]
+        most = sum(order.most_cents for order in orders)
+        spent = cp.new_int_var(0, most, f"spent_{v}")
+        cp.add(spent == sum(order.price for order in orders))
+        by_step = []
+        for k, tier in enumerate(schedule.tiers):
+            scale = math.lcm(tier.off.denominator, tier.before.denominator)
+            share = cp.new_int_var(0, most, f"share_{v}_{k}")
+            before = int(scale * tier.before)
+            above = cp.new_int_var(0, int(scale * tier.off) * most, f"above_{v}_{k}")
+            cp.add_max_equality(above, [0, int(scale * tier.off) * spent - before])
+            cp.add_division_equality(share, above, scale)
+            saved = cp.new_int_var(-tier.least_cents, most, f"saved_{v}_{k}")
+            cp.add_min_equality(saved, [share, spent - tier.least_cents])
+            by_step.append(saved)
+        found.append(cp.new_int_var(0, most, f"saved_{v}"))
+        cp.add_max_equality(found[-1], [0, *by_step])
+    return sum(found)

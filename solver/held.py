@@ -76,7 +76,9 @@ def held_within(
     rack_usd = compiled.case.site.rack.cost_usd
     counted = any(x is not None for x in (limits.skus, limits.vendors, limits.racks, rack_usd, compiled.case.site.tray))
     told_by_weight = not counted and not set(ceilings_of(compiled)) - {first}
-    if not (told_by_weight and compiled.prices.rules.has_spares):
+    rules = compiled.prices.rules
+    # Under the discount of a vendor one more piece may add nothing, so no least weight says what a template adds.
+    if not (told_by_weight and rules.has_spares and not rules.discounts):
         held = every_within(compiled, cutoffs, first, kept, finder, True, None)
         return lean(held, first) if by_racks_alone(compiled) and not set(ceilings_of(compiled)) - {first} else held
     pieces = FIRST_PIECES

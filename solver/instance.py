@@ -20,6 +20,7 @@ from gpunet.solver.order import order_all
 from gpunet.solver.prices import PriceList, Weight
 from gpunet.solver.purchase import PartTerms
 from gpunet.solver.template import LinkClass, Template
+from gpunet.solver.vendor_discounts import saved_cents
 
 
 class Key(NamedTuple):
@@ -80,7 +81,7 @@ class Instance:
     management: Management | None
     terms: dict[str, PartTerms] = field(default_factory=dict)
     """Stock, spares, supply and terms of sale of the parts that have any; of adapters, which are fixed, only those
-    that suppliers offer."""
+    that suppliers offer or that count towards the discount of their vendor."""
     racks: NetworkRacks | None = None
     """Network racks and their price; none where they have neither a price nor a limit."""
     trays: dict[str, int] = field(default_factory=dict)
@@ -93,7 +94,8 @@ class Instance:
 
     @property
     def fixed_pieces(self) -> dict[str, int]:
-        """Adapters that suppliers offer, by part: who delivers them is decided with everything else."""
+        """Adapters of which what they cost is decided with everything else, by part: who delivers them, or what their
+        vendor takes off."""
         return {part: n for part, n in sorted(self.fixed_parts.items()) if part in self.terms}
 
     @property
@@ -207,10 +209,12 @@ class Choice:
         if not instance.terms:
             return total
         beyond, parts = 0, self.parts(instance)
-        for part, purchase in order_all(instance.terms, parts, instance.buying).items():
+        orders = order_all(instance.terms, parts, instance.buying)
+        for part, purchase in orders.items():
             if purchase is None:
                 raise KeyError(part)
-            beyond += purchase.cents - instance.terms[part].unit_cents * parts.get(part, 0)
+            beyond += purchase.cents - instance.terms[part].counted_cents * parts.get(part, 0)
+        beyond -= saved_cents(instance.terms, orders)
         return Weight(total.cost + beyond, total.power, total.tco + beyond)
 
     def racks_lacking(self, instance: Instance, opened: Sequence[int]) -> list[Cut]:

@@ -31,6 +31,7 @@ from gpunet.solver.program_purchase import (
     split_limit,
     supplier_limit,
     supply,
+    vendor_discounts,
 )
 from gpunet.solver.program_room import network_racks, network_space, rack_limit, top_of_rack_space
 from gpunet.solver.template import Template
@@ -62,6 +63,8 @@ class Formulation:
     """Of a part that suppliers offer, by offer: the supplier, and whether anything is bought of it, an expression."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Pieces that every design has of an offered adapter, a variable with one value."""
+    saved: list[tuple[Instance, Any]] = field(default_factory=list)
+    """What vendors take off, cents, an expression by the instance whose prices it is at."""
     racks: list[Any] = field(default_factory=list)
     """Network racks in each zone of a group of zones, where they have a price or a limit."""
     rows: int = 0
@@ -268,6 +271,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("supplier_limit", "buying.max_suppliers", supplier_limit),
     Family("split_limit", "buying.max_split_lines", split_limit),
     Family("supply", "supply", supply),
+    Family("vendor_discounts", "terms.vendor_discounts", vendor_discounts),
     Family("network_space", "site.network_racks_per_row, site.network_racks_central", network_space),
     Family("top_of_rack_space", "site.rack", top_of_rack_space),
     Family("network_racks", "site.rack.cost_usd, limits.racks", network_racks),

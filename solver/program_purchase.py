@@ -5,15 +5,18 @@ y[p]   in Z+      pieces taken from stock
 s[p]   in Z+      spares, a sum over levels: d[p,j] in {0,1} opens level j
 o[p,k] in Z+      pieces ordered at price step k, w[p,k] in {0,1} whether k is the step reached
 o[p,j,k], w[p,j,k] the same for offer j of a supplier; u[g] in {0,1} whether supplier g has any order
+g[v,k], a[v,k], e[v,k] of step k of the discount of vendor v: whether it holds, what is bought under it, what it saves
 """
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpunet.solver.offers import ENDLESS
 from gpunet.solver.purchase import PartTerms
+from gpunet.solver.vendor_discounts import counted_by
 
 if TYPE_CHECKING:
     from gpunet.solver.instance import Instance
@@ -185,18 +188,84 @@ def supply(f: Formulation) -> None:
         f.add("supply", ordered <= terms.most)
 
 
+def vendor_discounts(f: Formulation) -> None:
+    r"""A vendor takes off no more than one step of its discount gives on what is bought of it.
+
+    sum_k a[v,k] <= sum of what the orders of its parts cost;  a[v,k] <= A[v] g[v,k];  sum_k g[v,k] <= 1
+    e[v,k] <= off[k] a[v,k] - before[k] g[v,k];  e[v,k] <= a[v,k] - least[k] g[v,k]
+    g[v,k] whether step k holds; a[v,k] what is bought under it; e[v,k] what is taken off, whole cents; A[v] the most
+    that any design buys; before[k] what lesser steps keep; least[k] what is paid at least to keep the step
+    """
+    save_at(f, f.data)
+
+
+def save_at(f: Formulation, there: Instance) -> None:
+    """What vendors take off at the prices of an instance, which are the program's own or suppose others."""
+    from pulp import lpSum
+
+    found = []
+    for v, (schedule, parts) in enumerate(counted_by(there.terms)):
+        most = _most_spent(f, there, parts)
+        tiers = [tier for tier in schedule.tiers if tier.saves(most) > 0]
+        name = f"{len(f.saved)}_{v}"
+        holds = [f.var(f"tier_{name}_{k}", 1, binary=True) for k in range(len(tiers))]
+        spent = [f.var(f"spent_{name}_{k}", most) for k in range(len(tiers))]
+        saved = [f.var(f"saved_{name}_{k}", tier.saves(most)) for k, tier in enumerate(tiers)]
+        for tier, g, a, e in zip(tiers, holds, spent, saved, strict=True):
+            scale = math.lcm(tier.off.denominator, tier.before.denominator)
+            f.add("vendor_discounts", a - most * g <= 0)
+            f.add("vendor_discounts", scale * e - int(scale * tier.off) * a + int(scale * tier.before) * g <= 0)
+            if tier.least_cents:
+                f.add("vendor_discounts", e - a + tier.least_cents * g <= 0)
+        if tiers:
+            f.add("vendor_discounts", lpSum(holds) <= 1)
+            f.add("vendor_discounts", lpSum(spent) - lpSum(_price(f, there, part) for part in parts) <= 0)
+        found += saved
+    f.saved.append((there, lpSum(found)))
+
+
+def _most_spent(f: Formulation, there: Instance, parts: list[str]) -> int:
+    """No best design buys more than that of some parts, cents: of every fabric its dearest template, of every class of
+    links the dearest way, and with each part what spares, packs, minimum orders and price steps may add."""
+    each = {part: there.terms[part].unit_cents for part in parts}
+    found = sum(n * each[part] for part, n in there.fixed_pieces.items() if part in each)
+    for templates in there.templates.values():
+        found += max((sum(n * each.get(p, 0) for p, n in t.switches.items()) for t in templates), default=0)
+    for key, ways in there.ways.items():
+        found += there.most(key) * max((sum(n * each.get(p, 0) for p, n in w.parts) for w in ways), default=0)
+    for part in parts:
+        terms = there.terms[part]
+        more = terms.spares(most_pieces(f, part))
+        if terms.has_order_terms:
+            more += terms.pack + max(terms.least, terms.steps[-1].pieces)
+        found += more * each[part]
+    return found
+
+
+def _price(f: Formulation, there: Instance, part: str) -> Any:
+    """What the order of a part costs, cents, as an expression."""
+    from pulp import lpSum
+
+    terms = there.terms[part]
+    if part not in f.order:
+        return terms.unit_cents * (f.pieces(part) + f.s.get(part, 0) - f.y.get(part, 0))
+    sizes = terms.orders(terms.largest_order(most_pieces(f, part)))
+    return lpSum(cents * o + once * w for (w, o), (_, _, cents, once) in zip(f.order[part], sizes, strict=True))
+
+
 def beyond_list(f: Formulation, there: Instance) -> Any:
-    """What buying costs beyond every piece of the design at its price, cents, as an expression, at the prices there."""
+    """What buying costs beyond what every piece of the design counts for, cents, as an expression, at the prices there.
+
+    What vendors take off is taken off.
+    """
     from pulp import lpSum
 
     found = []
     for part, terms in there.terms.items():
-        if part in f.order:
-            sizes = terms.orders(terms.largest_order(most_pieces(f, part)))
-            price = lpSum(
-                cents * o + once * w for (w, o), (_, _, cents, once) in zip(f.order[part], sizes, strict=True)
-            )
-            found.append(price - terms.unit_cents * f.pieces(part))
+        if part in f.order or terms.weighed_cents is not None:
+            found.append(_price(f, there, part) - terms.counted_cents * f.pieces(part))
         else:
             found.append(terms.unit_cents * (f.s.get(part, 0) - f.y.get(part, 0)))
-    return lpSum(found)
+    if there is not f.data and not any(x is there for x, _ in f.saved):
+        save_at(f, there)
+    return lpSum(found) - lpSum(saved for x, saved in f.saved if x is there)

@@ -19,7 +19,8 @@ from gpunet.models.evidence import usd_to_cents
 from gpunet.models.parts import Catalog, Status
 from gpunet.models.terms import PriceBreak, Spares
 from gpunet.solver.offers import ENDLESS, Bought, Source, Step, cheapest, in_order, source_of
-from gpunet.solver.quotes import Offer, offers_in_time
+from gpunet.solver.quotes import Offer, offers, offers_in_time
+from gpunet.solver.vendor_discounts import Schedule, by_vendor
 
 WEEKS_PER_YEAR = Fraction(36525, 700)
 
@@ -133,6 +134,10 @@ class PartTerms:
     sources: tuple[Source, ...] | None = None
     """Offers of suppliers that the part is bought from, and no price or step beside them counts; none where nobody
     offers it."""
+    discount: Schedule | None = None
+    """What its vendor takes off the whole order, where the part counts towards that."""
+    weighed_cents: int | None = None
+    """What the totals of a design count for a piece before its order is known; its unit price where none is told."""
 
     @property
     def has_order_terms(self) -> bool:
@@ -148,12 +153,17 @@ class PartTerms:
     @property
     def is_stock_alone(self) -> bool:
         """Whether nothing but stock makes the part special."""
-        return not self.has_order_terms and self.spare is None and self.most is None
+        return not self.has_order_terms and self.spare is None and self.most is None and self.discount is None
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Unit prices, from one piece on."""
         return (Step(1, self.unit_cents), *self.breaks)
+
+    @property
+    def counted_cents(self) -> int:
+        """What a piece counts for in the totals of a design before its order is known."""
+        return self.unit_cents if self.weighed_cents is None else self.weighed_cents
 
     @property
     def floor_cents(self) -> int:
@@ -165,7 +175,8 @@ class PartTerms:
         """The least that one piece is sold for."""
         if self.sources is not None:
             return min((x.least_price_cents for x in self.sources), default=self.unit_cents)
-        return min(step.cents for step in self.steps)
+        least = min(step.cents for step in self.steps)
+        return least if self.discount is None else math.floor(least * (1 - self.discount.deepest))
 
     def spares(self, pieces: int) -> int:
         """Spares for so many pieces in the design."""
@@ -264,6 +275,9 @@ class PurchaseRules:
         """Limits on the whole order, where it is split among suppliers."""
         self._offers: Mapping[str, tuple[Offer, ...]] = {} if case.buying is None else offers_in_time(case)
         self._stated = set(case.prices.overrides_usd)
+        self.discounts: Mapping[str, Schedule] = by_vendor(self._terms.vendor_discounts if self._terms else ())
+        """Discounts on everything that is bought of a vendor, by vendor."""
+        self._quoted = offers(case).keys() if self.discounts else set()
         self.owned: Mapping[str, int] = {o.part: o.quantity for o in case.owned}
         """Pieces in the house, by part."""
         self._most: dict[str, int] = {}
@@ -339,18 +353,26 @@ class PurchaseRules:
             incremental=(b := self._breaks.get(part) or self._breaks.get(base)) is not None and b.kind == "incremental",
             spare=None if self._spares is None else self._spare_rule(self._spares, part, base),
             sources=self._sources(part, least, unit_cents if supposed else None),
+            discount=self.discount_of(part),
         )
         if found.sources is not None:
             # Every source has its own minimum and steps.
             found = replace(found, least=1, breaks=())
         return None if found.is_stock_alone and not owned else found
 
+    def discount_of(self, part: str) -> Schedule | None:
+        """The discount towards which a part counts: that of its vendor, where it is bought at catalogue price."""
+        if not self.discounts or part in self._quoted or {part, split_medium_id(part)[0]} & self._stated:
+            return None
+        item = find_part(self._catalog, part)
+        return None if item is None else self.discounts.get(item.vendor)
+
     def cheapest(self, part: str, unit_cents: int, supposed: bool = False) -> int:
         """The least that one piece may cost, cents; where spares are bought also the least that one more piece adds."""
         if part in self.owned:
             return 0
         found = None if self._terms is None and self.buying is None else self.of(part, unit_cents, supposed)
-        if found is None or not found.has_order_terms:
+        if found is None or not (found.has_order_terms or found.discount):
             return unit_cents
         # Up to a whole pack, or where the next step costs no more in all, one more piece may add nothing.
         return 0 if self.has_spares and not found.rises_with_every_piece else found.least_price_cents

@@ -25,6 +25,9 @@ STEPS_NOTE = (
     "taken that the same switches serve all the way."
 )
 NO_QUOTED = "buying: parts whose order is split among quotes have no one price, so their price ranges are left out."
+NO_DISCOUNTED = (
+    "terms.vendor_discounts: what a piece adds depends on all that is bought of its vendor, so price ranges leave out"
+)
 NO_PRICES = "The first objective is power, so no price changes the design: price ranges and bands are left out."
 
 
@@ -70,8 +73,8 @@ def _tasks(
     tasks = []
     if priced:
         own = [p for p in sorted(today.bought or {}) if kind_of(bench.catalog, p) != "nic"]
-        offered = _offered(bench)
-        looked_at = [part for part in (*own, *rivals(bench, today)) if part not in offered]
+        left_out = _offered(bench) | _discounted(bench, today)
+        looked_at = [part for part in (*own, *rivals(bench, today)) if part not in left_out]
         tasks += [Task(PRICE + part, range_of, (part,)) for part in looked_at]
     tasks += [Task(f"{STEP}{q.setting} {q.direction}", step_of, (q,)) for q in questions(bench, today)]
     tasks += [Task(f"{LIMIT}{x.setting}: {x.change}", worth_of, x) for x in looser(bench.case)]
@@ -93,11 +96,19 @@ def _offered(bench: Workbench) -> set[str]:
     return {part for part in offers(bench.case) if rules.is_offered(part)}
 
 
+def _discounted(bench: Workbench, today: Answer) -> set[str]:
+    """Parts of the design and rivals of them counting towards a discount of their vendor: cost is not linear there."""
+    rules = PriceList(bench.case, bench.catalog).rules
+    if not rules.discounts:
+        return set()
+    return {part for part in (*(today.bought or {}), *rivals(bench, today)) if rules.discount_of(part)}
+
+
 def _study(bench: Workbench, today: Answer, found: Mapping[str, Finished], wanted: int, priced: bool) -> Sensitivity:
     def of(prefix: str) -> list[Any]:
         return [x.data for name, x in found.items() if name.startswith(prefix) and x.data is not None]
 
-    prices = of(PRICE)
+    prices, left = of(PRICE), _discounted(bench, today) if priced else set()
     never = [name.removeprefix(PRICE) for name, x in found.items() if name.startswith(PRICE) and x.data is None]
     unit = 1000 if today.case.objectives[0] is Objective.POWER else 100
     head = bench.head("sensitivity", Status.OPTIMAL) | {"solves": 1 + sum(x.solves for x in found.values())}
@@ -118,6 +129,7 @@ def _study(bench: Workbench, today: Answer, found: Mapping[str, Finished], wante
                 STEPS_NOTE,
                 *(() if priced else (NO_PRICES,)),
                 *((NO_QUOTED,) if priced and _offered(bench) else ()),
+                *((f"{NO_DISCOUNTED} {', '.join(sorted(left))}.",) if priced and left else ()),
             ),
         }
     )

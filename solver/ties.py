@@ -81,7 +81,7 @@ def _least_rest(data: Instance, choice: Choice, fabric: FabricName) -> int:
         if key.fabric is not fabric and key not in managed:
             total += sum(w.weight.of(first) * n for w, n in zip(data.ways[key], counts, strict=True))
     pieces = choice.parts(data)
-    return total - sum((x.unit_cents - x.floor_cents) * pieces.get(part, 0) for part, x in data.terms.items())
+    return total - sum((x.counted_cents - x.floor_cents) * pieces.get(part, 0) for part, x in data.terms.items())
 
 
 def _best_with(every: Instance, choice: Choice, t: Template, engine: Engine) -> tuple[int, ...] | None:

@@ -14,16 +14,18 @@ from functools import cached_property
 import numpy as np
 
 from gpunet.catalogs import split_medium_id
+from gpunet.models.case import Case
 from gpunet.models.design import BomLine, Check
 from gpunet.models.evidence import Price, usd_to_cents, watts_to_milliwatts
 from gpunet.models.parts import Part
+from gpunet.models.quote import QuoteFile
 from gpunet.solver.verify_links import Wiring
-from gpunet.solver.verify_offers import SplitPart, is_split, may_be_listed, quoted_lines
-from gpunet.solver.verify_purchase import Order, Service, order_of, services_of
+from gpunet.solver.verify_offers import SplitPart, is_split, is_stated, may_be_listed, quoted_lines
+from gpunet.solver.verify_purchase import Order, Service, discounts_of, order_of, services_of
 from gpunet.solver.verify_report import Findings
 
 HOURS_PER_YEAR = 8766
-SERVICES = ("licence", "installation", "rack")
+SERVICES = ("licence", "installation", "rack", "discount")
 """Kinds of line that are no part."""
 
 
@@ -137,6 +139,15 @@ class Bill:
         if rack_usd is not None and (racks := len(self._network_racks)):
             cents = usd_to_cents(rack_usd)
             found["rack", "network rack", cents] = Service("rack", racks, cents, 0)
+        return found | discounts_of(self.case, self._spent)
+
+    @property
+    def _spent(self) -> dict[str, int]:
+        """What is bought of every vendor at catalogue price, cents: neither quoted by anyone nor stated by the case."""
+        found: Counter[str] = Counter()
+        for name, line in self.lines.items():
+            if line.part is not None and not is_stated(self.case, name) and not _is_quoted(self.case, name):
+                found[line.part.vendor] += self.orders[name].cents
         return found
 
     @property
@@ -192,6 +203,13 @@ def _whole(value: Decimal) -> int:
     return int(value.to_integral_value(ROUND_HALF_UP))
 
 
+def _is_quoted(case: Case, name: str) -> bool:
+    """Whether a quote that has not lapsed offers a part, in time or not."""
+    quotes = [q for q in case.quotes or () if isinstance(q, QuoteFile)]
+    lasting = [q for q in quotes if q.valid_until is None or (case.order_date or "") <= q.valid_until]
+    return any(line.part == name for quote in lasting for line in quote.lines)
+
+
 def check_bom(bill: Bill) -> Check:
     """Quantities, owned parts, unit and extended prices of every line."""
     findings = Findings("bom")
@@ -235,7 +253,7 @@ def _check_services(bill: Bill, findings: Findings) -> None:
     services = [line for line in bill.book.result.bom if line.kind in SERVICES]
     lines = {(x.kind, x.part, usd_to_cents(x.unit_price_usd)): x for x in services}
     if len(lines) != len(services):
-        findings.add("a licence, the laying of cables or the network racks are on the bill twice")
+        findings.add("a licence, the laying of cables, the network racks or a discount are on the bill twice")
     for key in sorted({*lines, *bill.services}):
         quantity = lines[key].quantity if key in lines else 0
         counted = bill.services[key].quantity if key in bill.services else 0

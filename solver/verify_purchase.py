@@ -154,6 +154,32 @@ def services_of(case: Case, parts: dict[str, tuple[str, str, int]]) -> dict[tupl
     return found
 
 
+def discounts_of(case: Case, spent: dict[str, int]) -> dict[tuple[str, str, int], Service]:
+    """What every vendor takes off, by kind, name and cents. ``spent``: vendor -> cents of what counts."""
+    found: dict[tuple[str, str, int], Service] = {}
+    for told in () if case.terms is None else case.terms.vendor_discounts:
+        bought = spent.get(told.vendor, 0)
+        starts = [usd_to_cents(step.from_usd) for step in told.steps]
+        shares = [int(Decimal(str(step.off_percent)) * 100) for step in told.steps]
+        best, name = 0, ""
+        for i, start in enumerate(starts):
+            if told.kind == "all-units":
+                # Who buys less may still pay for as much as the step begins at.
+                counted = max(bought, start)
+                off = counted * shares[i] // 10_000 - (counted - bought)
+            else:
+                ends = [*starts[1 : i + 1], max(bought, start)]
+                off = sum(s * (end - begin) for s, begin, end in zip(shares, starts, ends, strict=False)) // 10_000
+                off = off if bought > start else 0
+            if off > best:
+                up_to = "up to " if told.kind == "incremental" and i else ""
+                percent = told.steps[i].off_percent
+                best, name = off, f"{told.vendor}: {up_to}{percent:g} % off from {start / 100:,.2f} USD"
+        if best:
+            found["discount", name, -best] = Service("discount", 1, -best, 0)
+    return found
+
+
 def check_supply(case: Case, orders: dict[str, Order]) -> Check:
     """No part is ordered beyond what can be had in time."""
     findings = Findings("supply")

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from exhaustive_designs import NS_PER_M, Block, Counts, Design, Fabric, Face, designs, group_of, modes_of
 from exhaustive_offers import is_offered, lowest_cents, order_cents
-from exhaustive_purchase import is_tracked, needed_pieces, purchase_cents
+from exhaustive_purchase import discounted_vendor, is_tracked, needed_pieces, paid_cents, purchase_cents
 from exhaustive_racks import Stands, fewest_racks, is_within, stands_of, together
 from exhaustive_room import Kind, Room, TooSmallError, kinds_of
 from exhaustive_shortest import room_of
@@ -101,7 +101,9 @@ class _Exhaustive:
         gone = {item.id for item in items if item.status is Status.DISCONTINUED and item.id in named}
         self.gone = {part for part in every if gone & {part, part.rpartition("-n")[0]}}
         """Parts that are in the house and cannot be bought, every stock length of them."""
-        self.tracked = tuple(part for part in sorted(every) if part in self.gone or is_tracked(case, part))
+        self.discounted = {part: vendor for part in every if (vendor := discounted_vendor(case, catalog, part))}
+        matters = self.gone | set(self.discounted)
+        self.tracked = tuple(part for part in sorted(every) if part in matters or is_tracked(case, part))
         self.has_terms = (case.terms, case.spares, case.supply, case.buying) != (None, None, None, None)
         limits = case.limits
         self.remembers_parts = limits.skus is not None or limits.vendors is not None
@@ -117,8 +119,8 @@ class _Exhaustive:
         self.is_plain = not (ceilings - {case.objectives[0]} or self.remembers_parts or self.tracked or case.site.tray)
         """Whether the best of every block makes the best of the whole."""
         self.most_saved = sum(count * self._part_price(part) for part, count in self.stock.items())
-        if case.buying is not None or (case.terms is not None and case.terms.price_breaks):
-            # A price step or an offer may save any amount.
+        if case.buying is not None or (case.terms is not None and (case.terms.price_breaks or self.discounted)):
+            # A price step, a discount or an offer may save any amount.
             self.most_saved = 1 << 60
         counts_racks = (case.site.rack.cost_usd, limits.racks) != (None, None)
         self.rack_cents = _cents(case.site.rack.cost_usd or 0) if counts_racks else None
@@ -406,6 +408,7 @@ class _Exhaustive:
             beyond += together - sum(n * listed[part] for part, n in offered.items())
         if any(needed_pieces(self.case, part, pieces[part]) for part in self.gone):
             return None
+        spent: Counter[str] = Counter()
         for part, n in pieces.items():
             if part in offered:
                 continue
@@ -414,6 +417,10 @@ class _Exhaustive:
             if order is None:
                 return None
             beyond += order - n * price
+            if part in self.discounted:
+                spent[self.discounted[part]] += order
+        for discount in self.case.terms.vendor_discounts if self.case.terms is not None else ():
+            beyond -= spent[discount.vendor] - paid_cents(discount, spent[discount.vendor])
         paid = self._paid_for_racks(tag, sums)
         if paid is None:
             return None

@@ -18,7 +18,7 @@ def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     sale, owned stock), ``quotes`` (an order split among suppliers), ``racks`` (network racks with a price or a
     limit) or ``trays`` (trays that hold only so much)."""
     draw = Random(f"{family} {seed}")
-    coupled = family in ("parts", "fabrics", "terms", "quotes", "racks", "trays")
+    coupled = family in ("parts", "fabrics", "terms", "vendors", "quotes", "racks", "trays")
     servers = draw.choice(FEW_SERVERS if coupled else SERVERS)
     case: dict[str, Any] = {
         "name": f"{family}-{seed}",
@@ -41,6 +41,10 @@ def random_case(seed: int, catalog: Catalog, family: str) -> Case:
     if family == "terms":
         case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 2, 2, 2])
         case |= _terms(draw, catalog)
+    if family == "vendors":
+        case["cluster"]["servers"] = draw.choice([1, 2, 2, 3])
+        case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 2, 2])
+        case |= _vendors(draw, catalog)
     if family == "quotes":
         case["cluster"]["servers"] = draw.choice([1, 1, 2, 2, 3])
         case["fabrics"]["backend"]["max_tiers"] = draw.choice([1, 1, 2])
@@ -85,6 +89,31 @@ def _terms(draw: Random, catalog: Catalog) -> dict[str, Any]:
         found["terms"]["licences"] = [{"switch": switch, "name": "software", "usd": 900, "usd_per_year": 33.33}]
     if draw.random() < 0.3:
         found["terms"]["installation"] = {"in_rack_usd": 10, "across_racks_usd": draw.choice([30, 400])}
+    return found
+
+
+def _vendors(draw: Random, catalog: Catalog) -> dict[str, Any]:
+    """Discounts of one or two vendors, often with steps that few pieces more would reach, at times terms of a part."""
+    vendors = sorted({item.vendor for parts in (catalog.switches, catalog.modules) for item in parts.values()})
+    found: dict[str, Any] = {"terms": {"vendor_discounts": []}}
+    for vendor in draw.sample(vendors, k=min(len(vendors), draw.choice([1, 1, 2]))):
+        first, off = draw.choice([800, 2500, 3333.33, 7000, 12000]), draw.choice([3, 7.25, 12.5, 33.33])
+        steps = [{"from_usd": first, "off_percent": off}]
+        if draw.random() < 0.5:
+            more = draw.choice([0.01, 700, 5000, 11000])
+            steps.append({"from_usd": round(first + more, 2), "off_percent": draw.choice([40, 55.5, 100])})
+        kind = draw.choice(["all-units", "all-units", "incremental"])
+        found["terms"]["vendor_discounts"].append({"vendor": vendor, "kind": kind, "steps": steps})
+    part = draw.choice([*catalog.switches, *catalog.modules])
+    if draw.random() < 0.2:
+        steps = [{"from_pieces": draw.randint(2, 6), "usd": draw.choice([100, 400])}]
+        found["terms"]["price_breaks"] = [{"part": part, "steps": steps}]
+    if draw.random() < 0.2:
+        found["terms"]["packs"] = {part: draw.randint(2, 6)}
+    if draw.random() < 0.2:
+        found["spares"] = {"minimum": {part: draw.randint(1, 2)}}
+    if draw.random() < 0.2:
+        found["owned"] = [{"part": part, "quantity": draw.randint(1, 3)}]
     return found
 
 

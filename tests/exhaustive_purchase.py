@@ -6,7 +6,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gpunet.models.case import Case
+from gpunet.models.parts import Catalog
 from gpunet.models.quote import QuoteFile
+from gpunet.models.terms import VendorDiscount
 
 MARGIN = 60
 """Pieces beyond what is needed that orders are tried up to; no step, pack or minimum order of the cases is larger."""
@@ -88,3 +90,27 @@ def _spares(case: Case, part: str, base: str, pieces: int) -> int:
         term *= mean / count
         total += term
     return count
+
+
+def discounted_vendor(case: Case, catalog: Catalog, part: str) -> str | None:
+    """The vendor of whose discount a part is a matter; none where it has none or the part has another price."""
+    names = (part, part.rpartition("-n")[0])
+    quotes = [quote for quote in case.quotes or () if isinstance(quote, QuoteFile)]
+    if case.terms is None or set(names) & set(case.prices.overrides_usd):
+        return None
+    if any(line.part == part for quote in quotes for line in quote.lines):
+        return None
+    tables = (catalog.switches, catalog.modules, catalog.nics, catalog.fibres, catalog.cables)
+    vendor = next(table[name].vendor for name in names for table in tables if name in table)
+    return vendor if any(x.vendor == vendor for x in case.terms.vendor_discounts) else None
+
+
+def paid_cents(discount: VendorDiscount, spent: int) -> int:
+    """What is left to pay of ``spent`` cents: by all-units the least of all sums at least as large, step by step."""
+    steps = [(cents(step.from_usd), Fraction(str(step.off_percent)) / 100) for step in discount.steps]
+    if discount.kind == "incremental":
+        bounds = [start for start, _ in steps] + [max(spent, steps[-1][0])]
+        parts = [max(0, min(spent, bounds[i + 1]) - start) * off for i, (start, off) in enumerate(steps)]
+        return spent - int(sum(parts))
+    sums = [spent, *(start for start, _ in steps if start > spent)]
+    return min(n - int(n * max((off for start, off in steps if start <= n), default=Fraction(0))) for n in sums)

@@ -33,9 +33,29 @@ TAKES_LONG = {
     "terms-47",
     "terms-54",
 }
-TAKES_LONG |= {"racks-0", "racks-20", "racks-25", "racks-32", "trays-47", "trays-50", "trays-58"}
+TAKES_LONG |= {
+    "vendors-8",
+    "vendors-15",
+    "racks-0",
+    "racks-20",
+    "racks-25",
+    "racks-32",
+    "trays-47",
+    "trays-50",
+    "trays-58",
+}
 """Cases for which plain enumeration, or the proof where a price step is free, takes more than some seconds."""
-CASES = {"plain": 160, "limits": 180, "fabrics": 140, "parts": 50, "terms": 60, "quotes": 80, "racks": 40, "trays": 60}
+CASES = {
+    "plain": 160,
+    "limits": 180,
+    "fabrics": 140,
+    "parts": 50,
+    "terms": 60,
+    "vendors": 20,
+    "quotes": 80,
+    "racks": 40,
+    "trays": 60,
+}
 
 
 @cache

@@ -70,7 +70,9 @@ def failed_checks(result: Result) -> str:
 def _kinds(result: Result) -> dict[str, int]:
     found: dict[str, int] = {}
     for line in result.bom:
-        found[line.kind] = found.get(line.kind, 0) + line.quantity
+        # What a vendor takes off is nothing to build.
+        if line.kind != "discount":
+            found[line.kind] = found.get(line.kind, 0) + line.quantity
     return found
 
 

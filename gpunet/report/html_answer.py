@@ -55,7 +55,9 @@ def answer_section(design: Design, catalog: Catalog, rivals: Rivals | None, ask:
 def _build(design: Design) -> str:
     kinds: dict[str, int] = {}
     for line in design.result.bom:
-        kinds[line.kind] = kinds.get(line.kind, 0) + line.quantity
+        # What a vendor takes off is nothing to build.
+        if line.kind != "discount":
+            kinds[line.kind] = kinds.get(line.kind, 0) + line.quantity
     pieces = [counted(n, kind, _PLURALS.get(kind, "")) for kind, n in kinds.items()]
     built = [name for name, fabric in design.result.fabrics.items() if not fabric.shared_with]
     servers = sum(d.kind == "server" for d in design.ledger.devices)

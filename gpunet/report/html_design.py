@@ -25,6 +25,7 @@ KINDS = {
     "licence": "other",
     "installation": "other",
     "rack": "other",
+    "discount": "other",
 }
 """Kinds of parts with their colours."""
 _HOW = {"quoted": "quoted", "read": "firm", "recalled": "recalled", "estimated": "estimated"}

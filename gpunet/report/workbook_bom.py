@@ -39,7 +39,7 @@ _COLUMNS = {
 }
 _OPTIONAL = ("surplus", "supplier", "steps")
 """Columns that only some designs fill."""
-_NOT_PARTS = ("licence", "installation", "rack")
+_NOT_PARTS = ("licence", "installation", "rack", "discount")
 
 
 class BomCells(NamedTuple):

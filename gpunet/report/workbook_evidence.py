@@ -70,7 +70,11 @@ def numbers(design: Design, catalog: Catalog) -> Iterator[Number]:
 
 def _parts(design: Design) -> list[str]:
     """Parts of the bill, then those that stand in the room without being bought."""
-    found = {line.part: None for line in design.result.bom if line.kind not in ("licence", "installation", "rack")}
+    found = {
+        line.part: None
+        for line in design.result.bom
+        if line.kind not in ("licence", "installation", "rack", "discount")
+    }
     found |= {device.part: None for device in design.ledger.devices if device.part}
     return list(found)
 

@@ -24,7 +24,7 @@ _COLUMNS = (
     Column("", 19, "usd"),
     Column("", 44, "wrap"),
 )
-_KINDS = ("switch", "module", "cable", "fibre", "panel", "nic", "licence", "installation", "rack")
+_KINDS = ("switch", "module", "cable", "fibre", "panel", "nic", "licence", "installation", "rack", "discount")
 _KNOWN = ("read", "quoted", "recalled", "estimated")
 _ROW_PIXELS, _CHART_ROWS, _CHART_WIDTH = 20, 9, 440
 _BAR = "#2F6DB5"

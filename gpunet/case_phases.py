@@ -12,7 +12,7 @@ from gpunet.models.parts import Catalog
 from gpunet.models.phase import Phase
 from gpunet.models.problems import InputError, Problem
 
-LIMITS = ("cost_usd", "power_kw", "racks", "vendors", "skus")
+LIMITS = ("power_kw", "racks", "vendors", "skus")
 """Limits that couple the fabrics of a phase."""
 BUYING = ("owned", "terms", "spares", "supply", "buying")
 """Settings by which a piece costs more or less than its price."""

@@ -304,7 +304,7 @@ class Limits(Strict):
     """Ceilings on the whole network."""
 
     cost_usd: PositiveFloat | None = None
-    """Most the network may cost, USD."""
+    """Most the network may cost, USD; for `gpunet phases` the most that is spent over all phases."""
     power_kw: PositiveFloat | None = None
     """Most the network may draw, servers not counted, kW."""
     racks: PositiveInt | None = None

@@ -82,6 +82,8 @@ class Phases(Study):
     """Share by which prices fall in a year."""
     limit_moved_cables: int | None = None
     """Most cables that may be moved; none without a limit."""
+    limit_cost_usd: float | None = None
+    """Most that may be spent over all phases, USD; none without a limit."""
     gap: float | None
     """Relative distance between the plan and the bound; 0 when proven."""
     reasons: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpunet.models.case import Case, FabricName
 from gpunet.models.design import Design, Status
+from gpunet.models.evidence import usd_to_cents
 from gpunet.models.ledger import Ledger
 from gpunet.models.parts import Catalog
 from gpunet.models.study import FabricSummary
@@ -81,7 +82,8 @@ def designed_phases(
 
 def phase_cases(case: Case) -> list[Case]:
     """The case as it is in every phase, by itself."""
-    limits = case.limits.model_copy(update={"moved_cables": None})
+    # Both limits are on the plan: what its networks would cost at the prices of the first phase is not what is spent.
+    limits = case.limits.model_copy(update={"moved_cables": None, "cost_usd": None})
     found = []
     for phase in case.phases or ():
         cluster = case.cluster.model_copy(update={"gpus": phase.gpus, "servers": phase.servers})
@@ -157,6 +159,15 @@ class _Study:
         except _NoRoomError as error:
             return self._none(Status.NO_SOLUTION, str(error))
         best = found[0]
+        most = self.case.limits.cost_usd
+        if most is not None and usd_to_cents(best.cost_usd) > usd_to_cents(most):
+            # The cheapest plan is known up to its bound, so a ceiling on what is spent needs no search of its own.
+            proven = usd_to_cents(best.bound_usd) > usd_to_cents(most)
+            return self._none(
+                Status.INFEASIBLE if proven else Status.NO_SOLUTION,
+                f"None costs less than {best.bound_usd:,.2f} USD over all phases; at most {most:,.2f} USD may be spent "
+                f"(limits.cost_usd){'' if proven else '; stopped there: give it more time'}.",
+            )
         is_proven = all(plan.is_proven for plan in plans.values())
         return Phases.model_validate(
             {
@@ -179,6 +190,7 @@ class _Study:
             "gpunet_version": importlib.metadata.version("gpunet"),
             "price_decline_per_year": self.case.price_decline_per_year or 0.0,
             "limit_moved_cables": self.case.limits.moved_cables,
+            "limit_cost_usd": self.case.limits.cost_usd,
         }
 
     def _none(self, status: Status, reason: str) -> Phases:

@@ -101,6 +101,26 @@ def test_the_plan_is_the_least_of_all(seed: int) -> None:
     assert min(plan.more_usd for plan in study.plans) >= 0
 
 
+@pytest.mark.parametrize("seed", [3, 8, NEED_THE_PROGRAM[0]])
+def test_a_ceiling_on_what_is_spent(seed: int) -> None:
+    """At the least that enumeration finds there is the same plan; with a cent less there is proven to be none."""
+    case = drawn(seed)
+    least = least_plan(case, CATALOG, FabricName.BACKEND)
+    assert least is not None
+    adapters = round(plan_of(phases(case, CATALOG)).cost_usd * 100) - least
+
+    def limited(cents: int) -> Phases:
+        limits = case.limits.model_copy(update={"cost_usd": cents / 100})
+        return phases(case.model_copy(update={"limits": limits}), CATALOG)
+
+    study = limited(least + adapters)
+    assert study.status is Status.OPTIMAL
+    assert study.plans == phases(case, CATALOG).plans
+    none = limited(least + adapters - 1)
+    assert (none.status, none.plans) == (Status.INFEASIBLE, ())
+    assert f"{(least + adapters) / 100:,.2f} USD over all phases" in none.reasons[0]
+
+
 @pytest.mark.parametrize("engine", ["scip", "cp-sat"])
 @pytest.mark.parametrize("seed", [1, *NEED_THE_PROGRAM])
 def test_engines_agree(seed: int, engine: str) -> None:
@@ -214,7 +234,7 @@ def test_another_part_is_no_cable_that_stays() -> None:
         ({"objective": "power"}, "objective", "cost"),
         ({"owned": [{"part": "eth-tiny-8", "quantity": 1}]}, "owned", "every piece at its price"),
         ({"spares": {"minimum": {"switch": 1}}}, "spares", "every piece at its price"),
-        ({"limits": {"cost_usd": 1e6}}, "limits.cost_usd", "no limit over all fabrics"),
+        ({"limits": {"power_kw": 1e6}}, "limits.power_kw", "no limit over all fabrics"),
         ({"site": {"rack": {"cost_usd": 900}}}, "site.rack.cost_usd", "fabrics share them"),
         ({"site": {"tray": {"width_mm": 1, "depth_mm": 1, "fill": 1}}}, "site.tray", "no limit over all fabrics"),
         ({"site": {"power_kw": 1000}}, "site.power_kw", "no limit over all fabrics"),

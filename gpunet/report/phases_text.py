@@ -60,7 +60,7 @@ def ways_table(study: Phases) -> Table:
     quarters = [step.when for step in study.plans[0].steps]
     columns = (Column("way"), *(Column(f"{q} USD", number=True) for q in quarters), Column("all USD", number=True))
     columns += (Column("more USD", number=True), Column("cables moved", number=True))
-    return Table(columns, tuple(_way(x, study.limit_moved_cables) for x in study.plans))
+    return Table(columns, tuple(_way(x, study) for x in study.plans))
 
 
 def _more(plan: PhasedPlan) -> str:
@@ -76,16 +76,21 @@ def _moved_text(plan: PhasedPlan) -> str:
     return f"{text}." if least == plan.moved_cables else f"{text} at most, {least:,} at least."
 
 
-def _way(plan: PhasedPlan, limit: int | None) -> tuple[str | Cell, ...]:
-    moved = f"{plan.moved_cables:,}"
-    is_beyond = limit is not None and plan.moved_cables > limit
+def _way(plan: PhasedPlan, study: Phases) -> tuple[str | Cell, ...]:
+    most_cables, most_usd = study.limit_moved_cables, study.limit_cost_usd
+    moves_too_many = most_cables is not None and plan.moved_cables > most_cables
+    costs_too_much = most_usd is not None and plan.cost_usd > most_usd
     return (
         way_name(plan),
         *(usd(step.cost_usd) for step in plan.steps),
-        usd(plan.cost_usd),
+        _held_to(usd(plan.cost_usd), costs_too_much),
         usd(plan.more_usd),
-        Cell(f"{moved}, over the limit", Tone.BAD) if is_beyond else moved,
+        _held_to(f"{plan.moved_cables:,}", moves_too_many),
     )
+
+
+def _held_to(figure: str, is_over: bool) -> str | Cell:
+    return Cell(f"{figure}, over the limit", Tone.BAD) if is_over else figure
 
 
 def way_name(plan: PhasedPlan) -> str:

@@ -105,7 +105,7 @@ class Scope:
     tiers: dict[int, list[Tiers]] = field(default_factory=dict, init=False)
     """Leaves under spines by objective, as last looked at: all within the cutoff that was left in the end."""
     above: dict[int, dict[float, list[Above]]] = field(default_factory=dict, init=False)
-    """Spine models and faces by objective and speed, lightest first; found when first asked for."""
+    """Spine models and faces by objective and speed, thriftiest first; found when first asked for."""
     deadline_s: float = math.inf
     """Moment of the monotonic clock after which enumeration stops, once it has found a template."""
     yielded: int = 0

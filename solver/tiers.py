@@ -35,6 +35,8 @@ from gpunet.solver.wiring import Stripe, lower_cages, upper_cages
 class Above(NamedTuple):
     """A spine model, run with one face down."""
 
+    per_port: float
+    """Least weight of the spine by the port, on one objective."""
     weight: Bound
     """Least weight of one switch."""
     spine: Switch
@@ -42,14 +44,15 @@ class Above(NamedTuple):
 
 
 def above_of(scope: Scope, rank: int) -> dict[float, list[Above]]:
-    """Every spine model and face by the speed of its links, lightest first."""
+    """Every spine model and face by the speed of its links, thriftiest by the port first."""
     found: dict[float, list[Above]] = {}
     for spine in scope.switches:
         weight = scope.measure.bound_weight(spine)
         for face in scope.usable[spine.id]:
-            found.setdefault(face.speed_gbps, []).append(Above(weight, spine, face))
+            per_port = weight[rank] / (face.cages * face.ports)
+            found.setdefault(face.speed_gbps, []).append(Above(per_port, weight, spine, face))
     for above in found.values():
-        above.sort(key=lambda x: x.weight[rank])
+        above.sort(key=lambda x: x.per_port)
     return found
 
 
@@ -78,11 +81,11 @@ def tiers_over(
         if not alone.passes(start):
             continue
         most = alone.most[OBJECTIVES[rank]]
-        for spine_weight, spine, face in above.get(up.speed_gbps, ()):
+        for per_port, spine_weight, spine, face in above.get(up.speed_gbps, ()):
             if is_switch and only is not None and spine.id != only.base:
                 continue
-            if start[rank] + spine_weight[rank] * spec.min_spines > most:
-                # Every spine after this one weighs as much or more.
+            if start[rank] + per_port * uplinks > most + ROUNDING:
+                # Every spine after this one takes as much or more for the uplinks.
                 break
             if too_slow(scope, [leaf.switch, spine, leaf.switch], [LEAF_SPINE]):
                 continue

@@ -10,6 +10,7 @@ from gpunet.models.parts import Catalog, Part, Protocol
 from gpunet.solver.eligible import ORDERABLE, eligible, matches, names_kind, parts_by_kind
 from gpunet.solver.lifts import put
 from gpunet.solver.prices import PriceList
+from gpunet.solver.quotes import weeks_of
 
 
 def shut_out(case: Case, catalog: Catalog) -> dict[FabricName, dict[str, str]]:
@@ -81,8 +82,8 @@ def _denied(case: Case, where: str, part_filter: PartFilter, parts: Iterable[str
 
 def _lead_times(case: Case, catalog: Catalog, wanted: Iterable[tuple[str, Part]]) -> Case:
     limit = case.limits.lead_time_weeks
-    late = [part for _, part in wanted if part.lead_time_weeks is not None]
-    longest = max((part.lead_time_weeks.v for part in late if part.lead_time_weeks), default=0.0)
+    late = [part for _, part in wanted if weeks_of(case, part.id, part.lead_time_weeks) is not None]
+    longest = max((weeks_of(case, part.id, part.lead_time_weeks) or 0.0 for part in late), default=0.0)
     if limit is None or longest <= limit:
         return case
     let = {part.id for part in late} | {split_medium_id(o.part)[0] for o in case.owned} | {o.part for o in case.owned}
@@ -90,7 +91,7 @@ def _lead_times(case: Case, catalog: Catalog, wanted: Iterable[tuple[str, Part]]
         part.id
         for table in parts_by_kind(catalog, case).values()
         for part in table.values()
-        if part.lead_time_weeks is not None and limit < part.lead_time_weeks.v <= longest and part.id not in let
+        if limit < (weeks_of(case, part.id, part.lead_time_weeks) or 0.0) <= longest and part.id not in let
     ]
     return _denied(put(case, "limits.lead_time_weeks", longest), "parts", case.parts, others)
 

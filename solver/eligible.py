@@ -12,6 +12,7 @@ from gpunet.models.parts import Catalog, Part, Protocol, SoldByLength, Status, S
 from gpunet.solver.airflow import against_the_air
 from gpunet.solver.interconnects import LinkParts
 from gpunet.solver.prices import PriceList
+from gpunet.solver.quotes import weeks_of
 
 P = TypeVar("P", bound=Part)
 ORDERABLE = (Status.ACTIVE, Status.CONFIRM)
@@ -115,9 +116,11 @@ def _why_not(
         return NOT_OWNED
     if part.status not in ORDERABLE and not owned and not named:
         return f"status {part.status.value}"
-    limit, lead = case.limits.lead_time_weeks, part.lead_time_weeks
-    if limit is not None and lead is not None and lead.v > limit and not owned:
-        return f"limits.lead_time_weeks: {lead.v:g} weeks"
+    limit = case.limits.lead_time_weeks
+    if limit is not None and not owned:
+        weeks = weeks_of(case, part.id, part.lead_time_weeks)
+        if weeks is not None and weeks > limit:
+            return f"limits.lead_time_weeks: {weeks:g} weeks"
     return None
 
 

@@ -36,6 +36,7 @@ from gpunet.models.parts import AirDirection, Catalog, Protocol, ServerRole, Sta
 from gpunet.solver.demand import cages_of
 from gpunet.solver.eligible import KINDS, PANELS, parts_by_kind
 from gpunet.solver.ladders import Ladder, Shares, down, finer, looser_plants, up
+from gpunet.solver.quotes import later_weeks
 
 MOST_TIERS = 3
 ANY_RATIO = 10_000.0
@@ -232,10 +233,8 @@ def _ceilings(case: Case, catalog: Catalog) -> Iterator[Limit]:
             yield Limit(f"limits.{field}", value, None, Order.CEILING, verb="allowed", **more)
 
     if limits.lead_time_weeks is not None:
-        known = (part.lead_time_weeks for parts in parts_by_kind(catalog, case).values() for part in parts.values())
-        weeks = {fact.v for fact in known if fact is not None} | {supply.from_week for supply in case.supply or ()}
-        longer = sorted(week for week in weeks if week > limits.lead_time_weeks)
-        yield from ceiling("lead_time_weeks", nearer=longer, unit=" weeks")
+        parts = (part for found in parts_by_kind(catalog, case).values() for part in found.values())
+        yield from ceiling("lead_time_weeks", nearer=later_weeks(case, parts), unit=" weeks")
     for field, unit in (("skus", " distinct parts"), ("vendors", " vendors"), ("racks", " network racks")):
         yield from ceiling(field, nearer=up(getattr(limits, field) or 0), unit=unit)
     if case.site.power_kw is not None:

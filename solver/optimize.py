@@ -35,6 +35,7 @@ from gpunet.solver.headroom import headroom_of, headroom_warnings, rules_for
 from gpunet.solver.instance import Choice, Instance
 from gpunet.solver.layout import SiteTooSmallError
 from gpunet.solver.placements import UNIT, is_open, none_stands, placed, settle
+from gpunet.solver.quotes import weeks_of
 from gpunet.solver.search import Found, search
 from gpunet.solver.template import ENDPOINT_LEAF, FIBRE_NS_PER_M, Template, Upper, path_switches
 from gpunet.solver.ties import Ties, ties_of
@@ -362,6 +363,6 @@ def _warnings(compiled: Compiled, choice: Choice, bill: Bill) -> tuple[str, ...]
             found.append(f"{line.part}: discontinued: these are in the house, and no other can be bought")
         elif item.status is not PartStatus.ACTIVE:
             found.append(f"{line.part}: status {item.status.value}: confirm that it can be ordered")
-        if limit is not None and item.lead_time_weeks is None:
+        if limit is not None and weeks_of(compiled.case, line.part, item.lead_time_weeks) is None:
             found.append(f"{line.part}: no lead time is known, so limits.lead_time_weeks could not be checked")
     return tuple(dict.fromkeys(found))

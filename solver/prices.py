@@ -74,7 +74,9 @@ class PriceList:
 
     def __init__(self, case: Case, catalog: Catalog) -> None:
         self._case, self._catalog = case, catalog
-        self._offers = offers(case) if case.buying is None else offers_in_time(case)
+        self._offers = offers_in_time(case)
+        self._late = offers(case).keys() - self._offers.keys() if case.buying is None else set()
+        """Parts whose every quote promises a day too late."""
         self._quotes: dict[str, Quote | None] = {}
         self._supposed: dict[str, Quote] = {}
         self._weights: dict[tuple[str, int, bool], Weight | None] = {}
@@ -198,6 +200,8 @@ class PriceList:
                 return Quote(usd_to_cents(overrides[key]), "case file", "", "quoted", "prices.overrides_usd")
         may_be_listed = self.rules.may_be_listed(part)
         if part not in self._offers:
+            if part in self._late:
+                may_be_listed = False
             # What is in the house needs no seller.
             return self.listed(part) if may_be_listed or part in self.rules.owned else None
         offer = self._offers[part][0]

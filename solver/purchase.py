@@ -19,7 +19,7 @@ from gpunet.models.evidence import usd_to_cents
 from gpunet.models.parts import Catalog, Status
 from gpunet.models.terms import PriceBreak, Spares
 from gpunet.solver.offers import ENDLESS, Bought, Source, Step, cheapest, in_order, source_of
-from gpunet.solver.quotes import Offer, offers, offers_in_time
+from gpunet.solver.quotes import Offer, offers, offers_in_time, weeks_of
 from gpunet.solver.vendor_discounts import Schedule, by_vendor
 
 WEEKS_PER_YEAR = Fraction(36525, 700)
@@ -271,6 +271,7 @@ class PurchaseRules:
 
     def __init__(self, case: Case, catalog: Catalog, listed: Callable[[str], int | None]) -> None:
         self._catalog, self._terms, self._spares, self._listed = catalog, case.terms, case.spares, listed
+        self._case = case
         self.buying = case.buying
         """Limits on the whole order, where it is split among suppliers."""
         self._offers: Mapping[str, tuple[Offer, ...]] = {} if case.buying is None else offers_in_time(case)
@@ -309,7 +310,8 @@ class PurchaseRules:
             return ""
         if item.status is Status.DISCONTINUED:
             return f"{part} is discontinued"
-        late = self._limit is not None and item.lead_time_weeks is not None and item.lead_time_weeks.v > self._limit
+        weeks = weeks_of(self._case, part, item.lead_time_weeks)
+        late = self._limit is not None and weeks is not None and weeks > self._limit
         return f"{part} is delivered later than limits.lead_time_weeks" if late else ""
 
     def is_unquoted(self, part: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from gpunet.catalogs import split_medium_id
 from gpunet.models.case import Case
-from gpunet.models.evidence import usd_to_cents
+from gpunet.models.evidence import Fact, usd_to_cents
+from gpunet.models.parts import Part
 from gpunet.models.quote import QuoteFile, QuoteLine
 
 
@@ -50,6 +52,31 @@ def offers_in_time(case: Case) -> dict[str, tuple[Offer, ...]]:
         if kept:
             found[part] = kept
     return found
+
+
+def weeks_of(case: Case, part: str, listed: Fact | None) -> float | None:
+    """Delivery time of a part that is bought at its price, weeks; none where nobody knows.
+
+    That of the lowest quote in time, of the quickest where all are late, of the catalogue where a quote states none or
+    none is used.
+    """
+    weeks = None if listed is None else listed.v
+    if case.buying is not None or {part, split_medium_id(part)[0]} & set(case.prices.overrides_usd):
+        return weeks
+    asked = offers(case).get(part, ())
+    if not asked:
+        return weeks
+    in_time = offers_in_time(case).get(part, ())
+    stated = in_time[0].line.lead_time_weeks if in_time else min(x.line.lead_time_weeks or 0 for x in asked)
+    return weeks if stated is None else stated
+
+
+def later_weeks(case: Case, parts: Iterable[Part]) -> list[float]:
+    """Delivery times beyond the limit of the case that the catalogue, a quote or ``supply`` states, weeks, rising."""
+    weeks = {part.lead_time_weeks.v for part in parts if part.lead_time_weeks is not None}
+    weeks |= {x.from_week for x in case.supply or ()}
+    weeks |= {x.lead_time_weeks for quote in quotes_of(case) for x in quote.lines if x.lead_time_weeks is not None}
+    return sorted(w for w in weeks if w > (case.limits.lead_time_weeks or 0))
 
 
 def offer_note(several: tuple[Offer, ...]) -> str:

@@ -17,6 +17,7 @@ from gpunet.solver.verify_groups import GroupType
 from gpunet.solver.verify_links import Wiring
 from gpunet.solver.verify_money import Bill
 from gpunet.solver.verify_network import Network, spec_of
+from gpunet.solver.verify_offers import promised_weeks
 from gpunet.solver.verify_report import Findings
 
 ORDERABLE = (Status.ACTIVE, Status.CONFIRM)
@@ -41,9 +42,10 @@ def check_limits(bill: Bill) -> Check:
         findings.add(f"network racks: {len(racks)}, at most {limits.racks}")
     if limits.lead_time_weeks is not None:
         for name, line in sorted(bought.items()):
-            weeks = line.part.lead_time_weeks if line.part is not None else None
-            if weeks is not None and weeks.v > limits.lead_time_weeks:
-                findings.add(f"lead time: {name} takes {weeks.v:g} weeks, at most {limits.lead_time_weeks:g}")
+            known = line.part.lead_time_weeks if line.part is not None else None
+            weeks = promised_weeks(bill.case, name, None if known is None else known.v)
+            if weeks is not None and weeks > limits.lead_time_weeks:
+                findings.add(f"lead time: {name} takes {weeks:g} weeks, at most {limits.lead_time_weeks:g}")
     return findings.check(f"{len(bill.lines)} distinct parts of {len(vendors)} vendors, {len(racks)} network racks")
 
 

@@ -18,18 +18,38 @@ from gpunet.solver.verify_report import Findings
 
 
 def quoted_lines(case: Case, name: str) -> list[tuple[QuoteFile, QuoteLine]]:
-    """Lines of the case's quotes for a part, without those that have lapsed by the day of the order and, where the
-    order is split, those delivered too late."""
+    """Lines of the case's quotes for a part, without those that have lapsed by the day of the order and those that are
+    delivered too late."""
     day, weeks = case.order_date or "", case.limits.lead_time_weeks
     found = []
     for quote in case.quotes or ():
         if not isinstance(quote, QuoteFile) or (quote.valid_until is not None and day > quote.valid_until):
             continue
         for line in quote.lines:
-            late = case.buying is not None and weeks is not None and (line.lead_time_weeks or 0) > weeks
+            late = weeks is not None and (line.lead_time_weeks or 0) > weeks
             if line.part == name and not late:
                 found.append((quote, line))
     return found
+
+
+def promised_weeks(case: Case, name: str, listed: float | None) -> float | None:
+    """The delivery time that counts for a part: as its lowest quote in time states it, else the quickest quote, else
+    the catalogue, which alone counts where the order is split or the case states the price."""
+    if case.buying is not None or is_stated(case, name):
+        return listed
+    asked = [line for _, line in quoted_lines(case, name)]
+    if asked:
+        first = min(asked, key=lambda line: line.unit_usd).lead_time_weeks
+        return listed if first is None else first
+    day = case.order_date or ""
+    late = [
+        line.lead_time_weeks
+        for quote in case.quotes or ()
+        if isinstance(quote, QuoteFile) and not (quote.valid_until is not None and day > quote.valid_until)
+        for line in quote.lines
+        if line.part == name and line.lead_time_weeks is not None
+    ]
+    return min(late, default=listed)
 
 
 def is_stated(case: Case, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from html import unescape
 from io import BytesIO
 from typing import Any
@@ -200,3 +201,48 @@ def test_every_report_names_the_part_that_sets_the_date() -> None:
     assert says in unescape(html_report(design, catalog))
     book = load_workbook(BytesIO(workbook(design, catalog)))
     assert says in [cell.value for row in book["Summary"].iter_rows() for cell in row]
+
+
+def promised(weeks: float | None, usd: float = 1.0) -> dict[str, Any]:
+    """A quote for the flat modules with a delivery time."""
+    line = {"part": FLAT, "unit_usd": usd} | ({} if weeks is None else {"lead_time_weeks": weeks})
+    return {"supplier": f"Seller {weeks}", "lines": [line]}
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cp-sat"])
+def test_what_a_quote_promises_counts_against_the_limit(engine: str) -> None:
+    """Of two quotes the dearer is taken where the other is late; where all are late the part is refused."""
+    case = case_of(quotes=[promised(30), promised(8, 2.0)], limits={"lead_time_weeks": 12})
+    design = optimize(case, CATALOG, engine=engine)
+    assert used(design.result, FLAT) == (PIECES, PIECES)
+    assert {x.unit_price_usd for x in design.result.bom if x.part == FLAT} == {2.0}
+    assert all(check.passed for check in verify(design, CATALOG).checks)
+    late = case_of(quotes=[promised(30)], limits={"lead_time_weeks": 12})
+    other = optimize(late, CATALOG, engine=engine)
+    assert used(other.result, FLAT) == (0, 0)
+    spoilt = dataclasses.replace(design, case=late)
+    assert any("lead time" in c.detail for c in verify(spoilt, CATALOG).checks if not c.passed)
+
+
+def test_a_quote_in_time_lets_in_what_the_catalogue_calls_late() -> None:
+    """The seller's word stands for that of the catalogue; a quote that says nothing of time changes nothing."""
+    slow = changed("modules", FLAT, lead_time_weeks=fact(40))
+    limits = {"lead_time_weeks": 12}
+    assert used(optimize(case_of(limits=limits), slow).result, FLAT) == (0, 0)
+    assert used(optimize(case_of(limits=limits, quotes=[promised(None)]), slow).result, FLAT) == (0, 0)
+    design = optimize(case_of(limits=limits, quotes=[promised(8)]), slow)
+    assert used(design.result, FLAT) == (PIECES, PIECES)
+    assert all(check.passed for check in verify(design, slow).checks)
+
+
+def test_a_length_that_is_quoted_late_and_the_week_that_is_enough() -> None:
+    """One length is refused and not its kind; explain names the week of the quote."""
+    fibre = {"part": "mpo-om4-n010", "unit_usd": 1, "lead_time_weeks": 30}
+    only = {"allow": ["ib-tiny-8", FLAT, "twin-sr4", "mpo-om4"], "deny": ["cable:*"]}
+    quotes = [{"supplier": "S", "lines": [fibre]}, promised(30)]
+    case = case_of(parts=only, quotes=quotes, limits={"lead_time_weeks": 12})
+    assert optimize(case, CATALOG).result.status is Status.INFEASIBLE
+    assert "30 weeks" in str(explain(case, CATALOG))
+    assert used(
+        optimize(case_of(quotes=quotes[:1], limits={"lead_time_weeks": 12}), CATALOG).result, "mpo-om4-n010"
+    ) == (0, 0)
